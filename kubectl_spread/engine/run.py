@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import cast, NamedTuple, Optional, Union
@@ -25,7 +25,7 @@ from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Exploration, search_path
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
-from kubectl_spread.engine.state import forget_refusals, P, State, Step
+from kubectl_spread.engine.state import forget_refusals, State, Step
 from kubectl_spread.engine.world import Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -315,7 +315,23 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
         elif same is None:
             states = min(left, _PODS_OF_STATES // max(1, len(part.cluster.pods)))
             few = limits._replace(max_states=states, max_counted=_COUNTED * left, samples=_RUNS_OF_A_PART)
-            same = _part(game, part, few)
+            small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged, unfinished=None)
+            answer = _played(small, few)[0].last
+            fine = {_is_fine(item) for item in answer.outcomes}
+            ends = {  # what does not complete
+                (
+                    frozenset(key for key, workload in item.workloads.items() if not workload.is_complete),
+                    bool(item.blocked),
+                    item.is_steady,
+                )
+                for item in answer.outcomes
+            }
+            completes = None
+            if fine == {True} and (answer.is_exact or part.has_room):
+                completes = True
+            elif fine == {False} and len(ends) == 1 and (answer.is_exact or part.is_short):
+                completes = False
+            same = PartAnswer(part, part, answer, completes)
             left = max(0, left - min(same.answer.states, _COUNTED * states))
             splitter.solved[part.shape] = same
         if same.answer.gaps:
@@ -324,32 +340,12 @@ def _parts(game: _Game, splitter: Splitter, parts: Iterable[Part], limits: Limit
     return tuple(found)
 
 
-def _part(game: _Game, part: Part, limits: Limits) -> PartAnswer:
-    """Return the answer of one part."""
-    small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, merged=part.merged, unfinished=None)
-    answer = _played(small, limits)[0].last
-    fine = {_is_fine(item) for item in answer.outcomes}
-    ends = {_incomplete(item) for item in answer.outcomes}
-    completes = None
-    if fine == {True} and (answer.is_exact or part.has_room):
-        completes = True
-    elif fine == {False} and len(ends) == 1 and (answer.is_exact or part.is_short):
-        completes = False
-    return PartAnswer(part, part, answer, completes)
-
-
 def _is_fine(outcome: Outcome) -> bool:
     """Return whether everything completes, or nothing happens: pods that wait before a step may wait after it."""
     if outcome.is_complete or outcome.before is None:
         return outcome.is_complete
     now, before = (Counter(pod._replace(message="") for pod in item.pods) for item in (outcome, outcome.before))
     return outcome.is_steady and not outcome.blocked and now == before
-
-
-def _incomplete(outcome: Outcome) -> Hashable:
-    """Return what does not complete in an outcome."""
-    keys = frozenset(key for key, item in outcome.workloads.items() if not item.is_complete)
-    return keys, bool(outcome.blocked), outcome.is_steady
 
 
 class _Player:
@@ -431,7 +427,14 @@ class _Player:
         found = self._look(begun, symmetries)
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
-            self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
+            view, interchange = self._view(start), Interchange(symmetry, before.interchange)
+            for end in (*item.steady, *item.loops):
+                state = forget_refusals(end)
+                if state not in outcomes:
+                    path = partial(search_path, (self._moves, self._hasty), symmetry, start, item, end)
+                    outcomes[state] = Outcome(
+                        view, state, path=path, is_steady=end not in item.loops, before=before, interchange=interchange
+                    )
         # Without an outcome, the way so far says nothing.
         states = [state for item in found for state in (*item.came_from, *item.extremes)] if outcomes else []
         ended = sum((item.ended for item in found), Counter[State]())
@@ -457,25 +460,8 @@ class _Player:
         return Symmetry(self._world, start, self._named, joined=self._joined, keeps_ordinals=self._keeps_ordinals)
 
     def _view(self, start: State) -> View:
-        return View(self._world, start, message=self._message)
-
-    def _add_outcomes(
-        self, outcomes: dict[State, Outcome], found: Exploration, start: State, *, symmetry: Symmetry, before: Outcome
-    ) -> None:
-        """Add the ends of an exploration that no other start has led to."""
-        view = self._view(start)
-        interchange = Interchange(symmetry, before.interchange)
-        for end in (*found.steady, *found.loops):
-            state = forget_refusals(end)
-            if state not in outcomes:
-                path = partial(search_path, (self._moves, self._hasty), symmetry, start, found, end)
-                is_steady = end not in found.loops
-                outcomes[state] = Outcome(
-                    view, state, path=path, is_steady=is_steady, before=before, interchange=interchange
-                )
-
-    def _message(self, pod: P, state: State) -> str:
-        return self._oracle.message(pod, state) if self._limits.has_messages else ""
+        message = self._oracle.message if self._limits.has_messages else lambda *_: ""
+        return View(self._world, start, message=message)
 
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
@@ -490,7 +476,7 @@ class _Player:
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
-            item = None
+            item = Exploration((), False, 0, {})
             if limits.mode is Mode.ALL:
                 kept = limits.max_states / _KEPT
                 budget.keep(kept if kept > _LEAST_KEPT else 0)
@@ -514,21 +500,14 @@ class _Player:
         return found
 
     def _sampled(
-        self,
-        start: State,
-        symmetry: Symmetry,
-        *,
-        runs: int,
-        budget: Budget,
-        before: Optional[Exploration],
+        self, start: State, symmetry: Symmetry, *, runs: int, budget: Budget, before: Exploration
     ) -> Exploration:
         """Follow random paths, after a deterministic first one.
 
         `before` is the result of a search for all outcomes that was cut off; the runs spend the rest of its budget.
+        Without such a search, it has no states.
         """
-        came_from = {} if before is None else dict(before.came_from)
-        steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
-        loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
+        came_from, steady, loops = dict(before.came_from), dict.fromkeys(before.steady), dict.fromkeys(before.loops)
         ended: Counter[State] = Counter()
         done = 0
         for at in range(runs):
@@ -544,9 +523,13 @@ class _Player:
             loops.update(dict.fromkeys(one.loops))
             ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
             self._watch.states = budget.visited
-            is_spent = before is not None and budget.is_spent()
-            if is_spent or not one.runs or self._watch.is_stopped:
+            if (before.states and budget.is_spent()) or not one.runs or self._watch.is_stopped:
                 break
-        states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
-        found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)
-        return found if before is None else found._replace(tails=before.tails, extremes=before.extremes)
+        return before._replace(
+            steady=tuple(steady),
+            states=len(came_from) + before.states - len(before.came_from),
+            came_from=came_from,
+            runs=done,
+            loops=tuple(loops),
+            ended=ended,
+        )

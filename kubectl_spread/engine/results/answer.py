@@ -177,9 +177,8 @@ class Outcome:
     @property
     def newly_pending(self) -> tuple[PodState, ...]:
         """Return the Pending pods of workloads that had fewer of them at the start."""
-        before = self._view.pending_before
-        after = Counter(pod.owner for pod in self.pending)
-        return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
+        more = Counter(pod.owner for pod in self.pending) - self._view.pending_before
+        return tuple(pod for pod in self.pending if more[pod.owner])
 
     def by_revision(self, keys: Iterable[ObjectKey], topology_key: str) -> dict[str, Counter[int]]:
         """Return some workloads' pods in each domain that has any, by revision, without terminating ones."""
@@ -235,18 +234,14 @@ class Outcome:
 
     def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""
-        own = self._world.own(self.state.sets, key)
-        if own is None or key.kind != "ReplicaSet":
-            return False
-        return self.name_of(key).kind == "Deployment"
+        is_there = self._world.own(self.state.sets, key) is not None
+        return is_there and key.kind == "ReplicaSet" and self.name_of(key).kind == "Deployment"
 
     def is_paused(self, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
         own = self._world.own(self.state.sets, key)
-        if not isinstance(own, deployment.DeploymentState):
-            return False
-        spec = self._world.specs[own.spec]
-        return spec.is_paused and not spec.is_orphaned
+        spec = self._world.specs[own.spec] if isinstance(own, deployment.DeploymentState) else None
+        return spec is not None and spec.is_paused and not spec.is_orphaned
 
     def domains_of(self, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
@@ -315,9 +310,7 @@ class View:
         self._labels = LabelGroups()
         self._groups: list[int] = []  # of the world's classes
         self._last: tuple[tuple[P, ...], dict[int, tuple[Counter[int], set[int]]]] = ((), {})
-        self.pending_before = Counter(
-            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
-        )
+        self.pending_before = Counter(self._key(pod) for pod in start.pods if pod.node == PENDING and not pod.end)
 
     def _key(self, pod: P) -> Optional[ObjectKey]:
         return self.world.keys[pod.owner] if pod.owner >= 0 else None
@@ -327,15 +320,6 @@ class View:
         names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
         messages: Optional[dict[tuple[int, int], str]] = {} if has_messages else None
         return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
-
-    def _words(self, pod: P, state: State, messages: Optional[dict[tuple[int, int], str]]) -> str:
-        """Return the scheduler's message, which equal pods share."""
-        if messages is None:
-            return ""
-        key = (self.world.shape(pod.cls), pod.nominated)
-        if key not in messages:
-            messages[key] = self._message(pod, state)
-        return messages[key]
 
     def _pod(
         self,
@@ -347,7 +331,12 @@ class View:
     ) -> PodState:
         key = key_of(self.world, state, pod.owner) if pod.owner >= 0 else None
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
-        is_pending = pod.node == PENDING and pod.end == Deletion.ALIVE
+        message = ""
+        if messages is not None and pod.node == PENDING and pod.end == Deletion.ALIVE:
+            alike = (self.world.shape(pod.cls), pod.nominated)  # Equal pods share the scheduler's message.
+            if alike not in messages:
+                messages[alike] = self._message(pod, state)
+            message = messages[alike]
         return PodState(
             key,
             self.name(pod, names),
@@ -358,7 +347,7 @@ class View:
             pod.end != Deletion.ALIVE,
             self._node(pod.nominated),
             not pod.is_new,
-            self._words(pod, state, messages) if is_pending else "",
+            message,
             self.number(pod.rev),
             self.world.classes[pod.cls].namespace,
             self.world.classes[pod.cls].owner_key if key is None else None,
@@ -430,8 +419,10 @@ class View:
         )
 
     def restarts(self, state: State) -> dict[ObjectKey, int]:
-        before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
-        after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        before, after = (
+            Counter(pod.owner for pod in pods if not pod.end and not pod.is_new)
+            for pods in (self._start.pods, state.pods)
+        )
         return {
             key_of(self.world, state if any(state.sets[at : at + 1]) else self._start, at): number - after[at]
             for at, number in before.items()
@@ -493,18 +484,23 @@ class View:
             order = counts.topology.order[counts.eligible[counts.topology.order]].tolist()
             place = {code: at for at, code in enumerate(order)}
             nodes = np.flatnonzero(counts.included & (codes >= 0)).tolist()
-            made = Counting(
-                counts.constraint,
-                is_hard,
-                not cls.constraints,
-                cls.namespace,
-                tuple(counts.topology.values[code] for code in order),
-                {self.world.node_at[columns.nodes[at].name]: place[codes[at]] for at in nodes if codes[at] in place},
-                {at: number for at, number in enumerate(counts.match_num[order].tolist()) if number},
-                counts.is_below_min_domains,
-                tuple(counts.pods()),
+            found.append(
+                Counting(
+                    counts.constraint,
+                    is_hard,
+                    not cls.constraints,
+                    cls.namespace,
+                    tuple(counts.topology.values[code] for code in order),
+                    {
+                        self.world.node_at[columns.nodes[at].name]: place[codes[at]]
+                        for at in nodes
+                        if codes[at] in place
+                    },
+                    {at: number for at, number in enumerate(counts.match_num[order].tolist()) if number},
+                    counts.is_below_min_domains,
+                    tuple(counts.pods()),
+                )
             )
-            found.append(made)
         return tuple(found)
 
     def _by_labels(self, state: State) -> dict[int, tuple[Counter[int], set[int]]]:

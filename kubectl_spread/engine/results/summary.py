@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped, Numbering
-from kubectl_spread.engine.results.answer import Moment, Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.engine.results.answer import Moment, Outcome, PodState, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
@@ -339,28 +339,23 @@ def _proved(verdict: Verdict, item: PartAnswer) -> Verdict:
 
 
 def _sums(workloads: Sequence[WorkloadSummary], topology_keys: Iterable[str]) -> tuple[WorkloadSpread, ...]:
-    """Return the pods of all workloads together, for the topology keys that all have."""
-    every = [{spread.topology_key: spread for spread in item.spreads} for item in workloads]
-    found = (_added([spreads.get(name) for spreads in every]) for name in topology_keys)
-    return tuple(spread for spread in found if spread is not None)
+    """Return the pods of all workloads together, which are independent, for the topology keys that all have."""
+    sums: list[WorkloadSpread] = []
+    for name in topology_keys:
+        spreads = [spread for item in workloads for spread in item.spreads if spread.topology_key == name]
+        if len(spreads) < max(1, len(workloads)):
+            continue
+        domains = tuple(
+            DomainPods(same[0].value, _sum([item.before for item in same]), _sum([item.after for item in same]), {})
+            for same in zip(*(item.domains for item in spreads), strict=True)
+        )
+        before, after = ([getattr(item, name) for item in domains] for name in ("before", "after"))
+        sums.append(WorkloadSpread(name, domains, _skew(before), _skew(after), None, is_balanced=False))
+    return tuple(sums)
 
 
-def _added(spreads: Sequence[Optional[WorkloadSpread]]) -> Optional[WorkloadSpread]:
-    """Return the pods of several workloads together, which are independent; None if one has no such domains."""
-    every = [item for item in spreads if item is not None]
-    if not every or len(every) < len(spreads):
-        return None
-    domains = tuple(
-        DomainPods(same[0].value, _sum(item.before for item in same), _sum(item.after for item in same), {})
-        for same in zip(*(item.domains for item in every), strict=True)
-    )
-    before, after = ([getattr(item, name) for item in domains] for name in ("before", "after"))
-    return WorkloadSpread(every[0].topology_key, domains, _skew(before), _skew(after), None, is_balanced=False)
-
-
-def _sum(ranges: Iterable[Range]) -> Range:
-    every = list(ranges)
-    return Range(sum(item.least for item in every), sum(item.most for item in every))
+def _sum(ranges: Sequence[Range]) -> Range:
+    return Range(sum(item.least for item in ranges), sum(item.most for item in ranges))
 
 
 def _skew(domains: Sequence[Range]) -> Range:
@@ -391,7 +386,12 @@ class _Summary:
     def make(self, number: int) -> StepSummary:
         """Return the summary; the witness leads over a number of steps, 0 for none."""
         step = self.step
-        way = _way(self.bad[0], number) if self.bad and number else ()
+        way = list(self.bad[:1] if number else ())
+        while way and len(way) < number and way[0].before is not None:
+            way.insert(0, way[0].before)
+        blocked: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
+        for _, outcome in self.endings:
+            blocked.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause): 1 for item in outcome.blocked})
         basis = Basis.NOT_SIMULATED if self.gaps and step.basis.is_known else step.basis
         return StepSummary(
             self._verdict(len(self.bad), self.concerns) if basis.is_known else Verdict.NOT_KNOWN,
@@ -400,7 +400,7 @@ class _Summary:
             step.states,
             step.runs,
             tuple(self._workload(key) for key in self.keys if self.outcomes),
-            tuple(self._refused()),
+            tuple(BlockedEviction(*item, outcomes) for item, outcomes in blocked.items()),
             tuple(sorted({name for ending, _ in self.endings for name in ending.lost})),
             tuple(ending for ending, _ in self.endings),
             tuple(item.trace() for item in way),
@@ -424,8 +424,12 @@ class _Summary:
         )
 
     def _has_changed(self, key: ObjectKey) -> bool:
-        before = {_pods_of(item, key) for item in self.before}
-        return any(_pods_of(item, key) not in before or item.restarts.get(key) for item in self.outcomes)
+        pods = [
+            tuple(sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in item.pods_of.get(key, ())))
+            for item in (*self.before, *self.outcomes)
+        ]
+        before, after = set(pods[: len(self.before)]), pods[len(self.before) :]
+        return any(now not in before for now in after) or any(item.restarts.get(key) for item in self.outcomes)
 
     def _was_complete(self, key: ObjectKey) -> bool:
         return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
@@ -453,6 +457,13 @@ class _Summary:
         before = [item.workloads[key] for item in self.before if key in item.workloads]
         bad = sum(not is_settled(item, key) and not _is_no_worse(item, key) for item in with_it)
         is_known = all(of is not None and of != key for of in self.gaps.values())
+        desired, ready, updated, pending, not_created = (
+            range_of(getattr(state, name) for state in (after or before if name == "desired" else after))
+            for name in ("desired", "ready", "updated", "pending", "not_created")
+        )
+        # The pods of a StatefulSet that are terminating or not ready in some outcome
+        own = (pod for item in self.outcomes if key.kind == "StatefulSet" for pod in item.pods_of.get(key, ()))
+        held = {pod.name: pod for pod in own if pod.is_terminating or (pod.node and not pod.is_ready)}
         return WorkloadSummary(
             key,
             self._verdict(bad, [key]) if is_known else Verdict.NOT_KNOWN,
@@ -460,12 +471,12 @@ class _Summary:
             bool(self.outcomes) and not with_it,
             bool(with_it) and all(item.is_paused(key) for item in with_it),
             self._was_complete(key),
-            _over(after or before, lambda state: state.desired),
-            _over(before, lambda state: state.ready),
-            _over(after, lambda state: state.ready),
-            _over(after, lambda state: state.updated),
-            _over(after, lambda state: state.pending),
-            _over(after, lambda state: state.not_created),
+            desired,
+            range_of(state.ready for state in before),
+            ready,
+            updated,
+            pending,
+            not_created,
             range_of(item.restarts.get(key, 0) for item in self.outcomes),
             self.step.fewest_ready.get(key, 0),
             max((item.revision_of(key) for item in self.outcomes), default=0),
@@ -479,7 +490,7 @@ class _Summary:
                 )
                 for item in self.outcomes
             ),
-            self._held(key),
+            tuple(pod for _, pod in sorted(held.items())),
             tuple(pod for pod in self._astray if pod.owner == key),
             self.step.refused.get(key, ""),
         )
@@ -492,14 +503,6 @@ class _Summary:
             names = {node.name for node in item.nodes()[0]}
             found |= {pod.name: pod for pod in item.pods if names and pod.node and pod.node not in names}
         return tuple(pod for _, pod in sorted(found.items()))
-
-    def _held(self, key: ObjectKey) -> tuple[PodState, ...]:
-        """Return the pods of a StatefulSet that are terminating or not ready in some outcome, by name."""
-        if key.kind != "StatefulSet":
-            return ()
-        every = (pod for item in self.outcomes for pod in item.pods_of.get(key, ()))
-        pods = {pod.name: pod for pod in every if pod.is_terminating or (pod.node and not pod.is_ready)}
-        return tuple(pod for _, pod in sorted(pods.items()))
 
     def _topology_keys(self, key: ObjectKey) -> list[str]:
         """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
@@ -546,13 +549,6 @@ class _Summary:
             also_counted=tuple(sorted(others.difference(keys))),
             is_of_revision=any(item.counts_one_revision(key, topology_key) for item in shown for key in keys),
         )
-
-    def _refused(self) -> Iterator[BlockedEviction]:
-        found: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
-        for _, outcome in self.endings:
-            held = ((item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked)
-            found.update([*dict.fromkeys(held)])
-        return (BlockedEviction(*item, number) for item, number in found.items())
 
     def _lost(self, outcome: Outcome) -> list[PodState]:
         """Return the pods without a simulated controller, but for static ones, that are gone in an outcome."""
@@ -613,19 +609,6 @@ class _Summary:
         return Ending(is_complete, not outcome.is_steady, counts, domains, pending, incomplete=incomplete, lost=lost)
 
 
-def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:
-    pods = outcome.pods_of.get(key, ())
-    return tuple(sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in pods))
-
-
-def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
-    """Return the outcomes of previous steps that lead to an outcome, and the outcome itself; at most a few."""
-    found = [outcome]
-    while len(found) < steps and found[0].before is not None:
-        found.insert(0, found[0].before)
-    return tuple(found)
-
-
 def is_settled(outcome: Outcome, key: ObjectKey) -> bool:
     """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
     state = outcome.workloads[key]
@@ -645,10 +628,6 @@ def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
         (now.desired - now.ready, now.desired - now.updated, now.pending, now.has_failed) for now in (before, after)
     )
     return outcome.is_steady and all(was >= now for was, now in zip(*lacks, strict=True))
-
-
-def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
-    return range_of(map(number, states))
 
 
 class Preparation(NamedTuple):
