@@ -6,15 +6,15 @@ pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Union
+from collections import Counter
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine.controllers import scale
 from kubectl_spread.engine.state import Deletion, P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
-from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod
 
 ALWAYS_ALLOW = "AlwaysAllow"
 _WHOLE = 100  # percent
@@ -76,16 +76,13 @@ def spec_error(budget: DisruptionBudget) -> str:
 
     Source: pkg/apis/policy/validation/validation.go, ValidatePodDisruptionBudgetSpec (v1.36.2).
     """
-    amounts = (("minAvailable", budget.min_available), ("maxUnavailable", budget.max_unavailable))
-    written = [(field, value) for field, value in amounts if value is not None]
-    if len(written) > 1:
-        return "minAvailable and maxUnavailable are both set"
-    return next(filter(None, (_amount_error(field, value) for field, value in written)), "")
-
-
-def _amount_error(field: str, value: Union[int, str]) -> str:
-    if isinstance(value, int):
-        return f"{field} {value} is negative" if value < 0 else ""
+    field, value = ("minAvailable", budget.min_available)
+    if budget.max_unavailable is not None:
+        if value is not None:
+            return "minAvailable and maxUnavailable are both set"
+        field, value = ("maxUnavailable", budget.max_unavailable)
+    if value is None or isinstance(value, int):
+        return f"{field} {value} is negative" if value is not None and value < 0 else ""
     percent = percentage(value)
     if percent is None:
         return f'{field} "{value}" is neither a number nor a percentage'
@@ -102,28 +99,18 @@ def _wanted(
     least, most = budget.min_available, budget.max_unavailable
     if most is None and isinstance(least, int):
         return len(selected) + len(others), least
-    expected = scale.expected_replicas(world, state, selected) + _expected_of_background(world, others, selected)
+    # Controllers of pods that take no part count with their scales, too; pods without one are ignored.
+    counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
+    unchanged = Counter(key for pod in others if (key := world.cluster.top_owner(pod)) is not None)
+    expected = scale.expected_replicas(world, state, selected)
+    expected += sum(
+        scale.of(world.cluster.controllers.get(key), pods) for key, pods in unchanged.items() if key not in counted
+    )
     number = scaled_value(least if most is None else most, expected, round_up=True)
     wanted = max(0, expected - number) if most is not None and number is not None else number
-    kinds = {_kind(world.classes[pod.cls]) for pod in selected} | {_kind(pod.cls) for pod in others}
-    return 0 if kinds & scale.WITHOUT_SCALE else expected, wanted
-
-
-def _kind(cls: PodClass) -> str:
-    return "" if cls.owner is None else cls.owner.kind
-
-
-def _expected_of_background(world: World, others: list[Pod], selected: list[P]) -> int:
-    """Return the sum of the scales of the controllers of pods that take no part; pods without one are ignored."""
-    counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
-    found: dict[ObjectKey, int] = {}
-    for pod in others:
-        key = world.cluster.top_owner(pod)
-        if key is None or key in counted:
-            continue
-        found[key] = found.get(key, 0) + 1
-    controllers = world.cluster.controllers
-    return sum(scale.of(controllers.get(key), pods) for key, pods in found.items())
+    owners = {cls.owner for cls in (*(world.classes[pod.cls] for pod in selected), *(pod.cls for pod in others))}
+    has_scale = all(owner is None or owner.kind not in scale.WITHOUT_SCALE for owner in owners)
+    return expected if has_scale else 0, wanted
 
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."

@@ -65,9 +65,22 @@ class Draft:
         """
         if self.most_created == 0:
             return False
-        pod = self._new_pod(rev, ordinal, node)
-        if not self._admit(pod, (rev, ordinal, node)):
+        pod, creation = self._new_pod(rev, ordinal, node), (rev, ordinal, node)
+        refusal = self.world.lasting_refusal(rev, self.facts)
+        if refusal:
+            self.rejected[creation] = refusal
             return False
+        if has_quota(self.world, self.facts, self.world.classes[pod.cls].namespace):
+            if self.allowed is not None and creation not in self.allowed:
+                self.postponed.append(creation)
+                return False
+            problem = self._usage_for(pod).admit(self.world.charge_of(pod.cls, rev))
+            if problem:
+                self.refused[creation] = problem
+                return False
+            self.admitted.append(creation)
+            if self.allowed is not None:
+                self.allowed.remove(creation)
         if self.most_created is not None:
             self.most_created -= 1
         self.add(pod)
@@ -83,25 +96,6 @@ class Draft:
         """Return a new pod on the node that its spec names, if it names one."""
         at = self.world.node_at.get(self.world.classes[pod.cls].node_name)
         return pod if at is None else pod._replace(node=at, stage=self.stage_of_bound(pod.rev, at))
-
-    def _admit(self, pod: P, creation: Creation) -> bool:
-        """Return whether a pod may be created now, and remember which pods the API server admits or refuses."""
-        refusal = self.world.lasting_refusal(pod.rev, self.facts)
-        if refusal:
-            self.rejected[creation] = refusal
-        if refusal or not has_quota(self.world, self.facts, self.world.classes[pod.cls].namespace):
-            return not refusal
-        if self.allowed is not None and creation not in self.allowed:
-            self.postponed.append(creation)
-            return False
-        problem = self._usage_for(pod).admit(self.world.charge_of(pod.cls, pod.rev))
-        if problem:
-            self.refused[creation] = problem
-            return False
-        self.admitted.append(creation)
-        if self.allowed is not None:
-            self.allowed.remove(creation)
-        return True
 
     def _usage_for(self, pod: P) -> QuotaUsage:
         namespace = self.world.classes[pod.cls].namespace

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.claims import storage_of
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, EventKind, Move, P, PENDING, State
@@ -75,11 +76,8 @@ def set_cordon(node: Node, *, is_cordoned: bool) -> Node:
 
 def tainted_as_cordoned(node: Node) -> Node:
     """Return a node with the taint of a cordon if, and only if, it is cordoned: the node controller sees to it."""
-    return (
-        node
-        if (UNSCHEDULABLE in node.taints) == node.unschedulable
-        else set_cordon(node, is_cordoned=node.unschedulable)
-    )
+    is_alike = (UNSCHEDULABLE in node.taints) == node.unschedulable
+    return node if is_alike else set_cordon(node, is_cordoned=node.unschedulable)
 
 
 def keeps(node: Node, taint: Taint) -> bool:
@@ -109,36 +107,26 @@ def remove_taints(node: Node, key: str, effect: str) -> Node:
 
 def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
     """Return the facts with other unreachable nodes, and the resulting taints of all nodes."""
-    alive = {at for at, node in enumerate(facts.nodes) if node is not None}
+    nodes = [(at, node) for at, node in enumerate(facts.nodes) if node is not None]
+    alive = {at for at, _ in nodes}
     down &= alive
-    zones = {_zone(facts.nodes[at]) for at in down if down != alive}
-    evicting = {zone for zone in zones if _evicts(facts, zone, down=down)}
+    zones = grouped(((node.labels.get(REGION, ""), node.labels.get(ZONE, "")), at) for at, node in nodes)
+    evicting: set[int] = set()  # the dead nodes whose pods are evicted: not during a partial disruption
+    for members in zones.values():
+        dead = down.intersection(members)
+        is_full = len(dead) == len(members)  # while another zone is healthy
+        is_partial = len(dead) > _FEW_DOWN and len(dead) / len(members) >= _UNHEALTHY_SHARE
+        if down != alive and (is_full or not is_partial or len(members) > _FEW_NODES):
+            evicting |= dead
     changed = []
-    for at, node in enumerate(facts.nodes):
-        if node is None:
-            continue
+    for at, node in nodes:
         now = remove_taints(node, UNREACHABLE, "")
         if at in down:
             now = add_taint(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
-        if at in down and _zone(node) in evicting:
+        if at in evicting:
             now = add_taint(now, Taint(UNREACHABLE, "", NO_EXECUTE))
         changed.append((at, now))
     return with_nodes(facts, changed)._replace(down=down)
-
-
-def _evicts(facts: WorldFacts, zone: tuple[str, str], *, down: frozenset[int]) -> bool:
-    """Return whether the pods of a zone's dead nodes are evicted: not during a partial disruption."""
-    members = [at for at, node in enumerate(facts.nodes) if node is not None and _zone(node) == zone]
-    dead = sum(at in down for at in members)
-    if dead == len(members):  # full disruption, while another zone is healthy
-        return True
-    is_partial = dead > _FEW_DOWN and dead / len(members) >= _UNHEALTHY_SHARE
-    return not is_partial or len(members) > _FEW_NODES
-
-
-def _zone(node: Optional[Node]) -> tuple[str, str]:
-    labels = {} if node is None else node.labels
-    return labels.get(REGION, ""), labels.get(ZONE, "")
 
 
 def takes_away(world: World, facts: int, pod: P, *, patience_s: float = float("inf")) -> bool:

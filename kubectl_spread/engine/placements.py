@@ -70,9 +70,13 @@ def every_placement(new: NewPods, *, max_states: int, runs: int) -> PlacementOut
         max_states: most states to visit.
         runs: most outcomes, if random choices are tried.
     """
-    if not new.all_nodes:  # The sampling of nodes depends on all earlier pods, so equal states have other steps.
-        return _random_placements(new, runs)
     search = _Search(new)
+    if not new.all_nodes:  # The sampling of nodes depends on all earlier pods, so equal states have other steps.
+        ends = [search.run(explore.first)]
+        for seed in range(runs - 1 if search.has_choice else 0):
+            search.renew()
+            ends.append(search.run(_at_random(seed)))
+        return PlacementOutcomes(tuple(map(_counts, ends)), Basis.SAMPLE, len(ends))
     found = explore.everything(search, [search.start], canonical=search.canonical, budget=Budget(max_states))
     if found.is_exhaustive:
         may_preempt = found.states > 1 and any(map(search.may_preempt, found.steady))
@@ -108,16 +112,6 @@ def max_placed_pods(new: NewPods, *, max_states: int) -> Optional[int]:
     return max(sum(_counts(end).values()) for end in found.steady)
 
 
-def _random_placements(new: NewPods, runs: int) -> PlacementOutcomes:
-    """Return the outcomes of random choices, each with a new scheduler; a single one if there is no choice."""
-    search = _Search(new)
-    ends = [search.run(explore.first)]
-    for seed in range(runs - 1 if search.has_choice else 0):
-        search.renew()
-        ends.append(search.run(_at_random(seed)))
-    return PlacementOutcomes(tuple(map(_counts, ends)), Basis.SAMPLE, len(ends))
-
-
 def _at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     """Return a chooser at random, the same one for the same seed."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
@@ -137,10 +131,6 @@ def _without_names(new: NewPods) -> tuple[Pod, ...]:
         if id(pod.cls) not in known:
             known[id(pod.cls)] = pod.cls._replace(labels=tuple(item for item in pod.cls.labels if item[0] in keys))
     return tuple(pod._replace(cls=known[id(pod.cls)]) for pod in new.cluster.pods)
-
-
-def _all(hosts: Sequence[int], _: State) -> Sequence[int]:
-    return hosts
 
 
 def _counts(state: State) -> NodeCounts:
@@ -169,7 +159,13 @@ class _Search:
         self._world.bound = new.bound
         self.renew()
         self.has_choice = False
-        self.start = State(tuple(sorted(self._pods())), (), 0)
+        number = self._world.class_index
+        if new.are_equal:  # They are of the class of the first.
+            cls = number(new.pods[0].cls) if new.pods else 0
+            pods = [P(-1, -1, NO_ORDINAL, cls, PENDING, Stage.WAITING)] * len(new.pods)
+        else:
+            pods = [P(-1, -1, at, number(pod.cls), PENDING, Stage.WAITING) for at, pod in enumerate(new.pods)]
+        self.start = State(tuple(sorted(pods)), (), 0)
         # The sampling of nodes, and the claims of pods, depend on more than the contents of nodes.
         nominated = {pod.nominated_node for pod in new.cluster.pending()}
         is_symmetric = new.all_nodes and new.are_equal
@@ -179,39 +175,24 @@ class _Search:
         """Start with a new scheduler, which has not looked at any node yet."""
         self._oracle = Oracle(self._world, all_nodes=self._new.all_nodes)
 
-    def _pods(self) -> list[P]:
-        """Return the waiting pods; equal ones are of the class of the first."""
-        number = self._world.class_index
-        if self._new.are_equal:
-            cls = number(self._new.pods[0].cls) if self._new.pods else 0
-            return [P(-1, -1, NO_ORDINAL, cls, PENDING, Stage.WAITING)] * len(self._new.pods)
-        return [P(-1, -1, at, number(pod.cls), PENDING, Stage.WAITING) for at, pod in enumerate(self._new.pods)]
-
-    def after(self, state: State) -> Sequence[Way]:
-        """Return the different ways to bind the next pod that finds a node; none if no pod does."""
-        return self._ways(state, self._distinct)
-
-    def _ways(self, state: State, choose: Callable[[Sequence[int], State], Sequence[int]]) -> Sequence[Way]:
+    def after(self, state: State, *, has_twins: bool = False) -> Sequence[Way]:
+        """Return the ways to bind the next pod that finds a node, different ones unless `has_twins`; none without."""
         refused: list[P] = []
-        for pod in self._turns(state):
-            hosts = self._oracle.ask(pod, state)
+        turns = sorted(_waiting(state), key=lambda pod: pod.is_tried)  # Refused pods come after the others.
+        for pod in turns[:1] if self._new.are_equal or self._new.is_ordered else turns:
+            hosts: Sequence[int] = self._oracle.ask(pod, state)
             if hosts:
                 self.has_choice |= len(hosts) > 1
-                bound = partial(bind, self._world, self._oracle, _tried(state, refused), pod, others=len(hosts) - 1)
-                return Bindings(bound, choose(hosts, state))
+                tried = state
+                if refused:
+                    pods = (each._replace(is_tried=True) if each in refused else each for each in state.pods)
+                    tried = state._replace(pods=tuple(sorted(pods)))
+                bound = partial(bind, self._world, self._oracle, tried, pod, others=len(hosts) - 1)
+                if self.symmetry is not None and not has_twins:
+                    hosts = first_twins(hosts, self.symmetry.twins(state))
+                return Bindings(bound, hosts)
             refused.append(pod)
         return ()
-
-    def _turns(self, state: State) -> list[P]:
-        """Return the waiting pods in the order of their attempts: refused ones come after the others."""
-        waiting = _waiting(state)
-        if self._new.are_equal or self._new.is_ordered:
-            return waiting[:1]
-        return sorted(waiting, key=lambda pod: pod.is_tried)
-
-    def _distinct(self, hosts: Sequence[int], state: State) -> Sequence[int]:
-        """Return one of the hosts that are interchangeable."""
-        return hosts if self.symmetry is None else first_twins(hosts, self.symmetry.twins(state))
 
     def canonical(self, state: State) -> State:
         """Return the representative of the states that differ in interchangeable nodes."""
@@ -219,20 +200,12 @@ class _Search:
 
     def run(self, choose: Callable[[Sequence[Way]], Way]) -> State:
         """Return the end of one path; `choose` picks one of the steps."""
-        state, ways = self.start, self._ways(self.start, _all)
+        state, ways = self.start, self.after(self.start, has_twins=True)
         while ways:
             state = choose(ways)().state
-            ways = self._ways(state, _all)
+            ways = self.after(state, has_twins=True)
         return state
 
     def may_preempt(self, state: State) -> bool:
         """Return whether a waiting pod would evict others."""
         return any(self._oracle.may_preempt(pod, state) for pod in dict.fromkeys(_waiting(state)))
-
-
-def _tried(state: State, refused: Sequence[P]) -> State:
-    """Return a state in which some waiting pods count as refused."""
-    if not refused:
-        return state
-    pods = (pod._replace(is_tried=True) if pod in refused else pod for pod in state.pods)
-    return state._replace(pods=tuple(sorted(pods)))

@@ -14,10 +14,9 @@ from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
-from kubectl_spread.objects.reading.plain import fields, mappings, Plain
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
-from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.objects.selectors import compile_selector, Selector
+from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.replica import controller_selector
 
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
@@ -25,18 +24,30 @@ KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "Statefu
 
 def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str = "") -> int:
     """Return the index of a workload's spec; a new template creates a revision."""
-    workload = controller.workload
+    workload, spec = controller.workload, controller.spec
     rev = world.revision(owner, workload, known_hash=known_hash).at
-    if workload.kind == "StatefulSet":
-        made = _statefulset(controller, rev, world.release)
-        world.claim_templates[owner] = {
-            name: item
-            for item in mappings(controller.spec.get("volumeClaimTemplates"))
-            if (name := fields(item, "metadata").get("name"))
-        }
-    else:
-        made = _MAKERS[workload.kind](controller, rev)
-    return world.spec(made)
+    if workload.kind != "StatefulSet":
+        return world.spec(_MAKERS[workload.kind](controller, rev))
+    world.claim_templates[owner] = {
+        name: item
+        for item in mappings(spec.get("volumeClaimTemplates"))
+        if (name := fields(item, "metadata").get("name"))
+    }
+    strategy = fields(spec, "updateStrategy")
+    unavailable = int_or_text(fields(strategy, "rollingUpdate").get("maxUnavailable"), 1)
+    return world.spec(
+        statefulset.StatefulSetSpec(
+            workload.replicas or 0,
+            rev,
+            workload.first_ordinal,
+            spec.get("podManagementPolicy") == "Parallel",
+            strategy.get("type") == "OnDelete",
+            _partition(controller),
+            fields(spec, "persistentVolumeClaimRetentionPolicy").get("whenScaled") == "Delete",
+            unavailable if STATEFULSET_MAX_UNAVAILABLE.of(world.release) else None,
+            strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(world.release),
+        )
+    )
 
 
 def deployment_spec(controller: Controller, rev: int = 0) -> deployment.DeploymentSpec:
@@ -51,24 +62,6 @@ def deployment_spec(controller: Controller, rev: int = 0) -> deployment.Deployme
         int_or_text(rolling.get("maxUnavailable"), "25%"),
         strategy.get("type") == "Recreate",
         spec.get("paused") is True,
-    )
-
-
-def _statefulset(controller: Controller, rev: int, release: Release) -> statefulset.StatefulSetSpec:
-    workload, spec = controller.workload, controller.spec
-    strategy = fields(spec, "updateStrategy")
-    rolling = fields(strategy, "rollingUpdate")
-    retention = fields(spec, "persistentVolumeClaimRetentionPolicy")
-    return statefulset.StatefulSetSpec(
-        workload.replicas or 0,
-        rev,
-        workload.first_ordinal,
-        spec.get("podManagementPolicy") == "Parallel",
-        strategy.get("type") == "OnDelete",
-        _partition(controller),
-        retention.get("whenScaled") == "Delete",
-        int_or_text(rolling.get("maxUnavailable"), 1) if STATEFULSET_MAX_UNAVAILABLE.of(release) else None,
-        strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(release),
     )
 
 
@@ -117,7 +110,13 @@ def _job(controller: Controller, rev: int) -> job.JobSpec:
     elif progress.succeeded:
         wanted = 0  # Once a pod of a work queue has succeeded, no new ones are created.
     limit = spec.get("backoffLimit")
-    policy = mappings(fields(spec, "podFailurePolicy").get("rules"))
+    on_disruption = job.FailureAction.COUNT
+    for rule in mappings(fields(spec, "podFailurePolicy").get("rules")):
+        conditions = mappings(rule.get("onPodConditions"))
+        if any(item.get("type") == "DisruptionTarget" and item.get("status", "True") == "True" for item in conditions):
+            known = {item.value: item for item in job.FailureAction}
+            on_disruption = known.get(str(rule.get("action")), on_disruption)
+            break
     return job.JobSpec(
         wanted,
         rev,
@@ -125,7 +124,7 @@ def _job(controller: Controller, rev: int) -> job.JobSpec:
         completions if type(completions) is int else 0,
         progress.completed,
         None if "backoffLimitPerIndex" in spec else limit if type(limit) is int else job.BACKOFF_LIMIT,
-        _on_disruption(policy),
+        on_disruption,
         controller.waits_for_ends,
     )
 
@@ -133,16 +132,6 @@ def _job(controller: Controller, rev: int) -> job.JobSpec:
 def wanted_pods(controller: Controller) -> int:
     """Return the number of pods that a controller wants at a time, without regard to its autoscaler."""
     return _job(controller, 0).replicas if controller.workload.kind == "Job" else controller.workload.replicas or 0
-
-
-def _on_disruption(rules: Iterable[Plain]) -> job.FailureAction:
-    """Return the action of the first rule that matches a pod with the condition DisruptionTarget."""
-    for rule in rules:
-        conditions = mappings(rule.get("onPodConditions"))
-        if any(item.get("type") == "DisruptionTarget" and item.get("status", "True") == "True" for item in conditions):
-            known = {item.value: item for item in job.FailureAction}
-            return known.get(str(rule.get("action")), job.FailureAction.COUNT)
-    return job.FailureAction.COUNT
 
 
 _MAKERS: dict[str, Any] = {
@@ -194,14 +183,13 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     created = {key_of(item.workload): item for item in applied}
     created = {key: item for key, item in created.items() if key not in cluster.controllers}
     cluster = infer_owners(cluster)
-    deployments = _adopting_sets(cluster, {**cluster.controllers, **created})
+    controllers = {**cluster.controllers, **created}
+    deployments = _adopting_sets(cluster, controllers)
     sets = grouped((above, cluster.controllers[made]) for made, above in deployments.items())
     expected = {key: _former(created[key], sets[key]) for key in sets if key in created}
-    pods = _adopted_pods(cluster, {**cluster.controllers, **created})
-    makers = {key: item for key, item in created.items() if key.kind in _OF_PODS}
-    if makers:
-        owners = {pod.owner_key for pod in pods}
-        expected |= {key: item for key, item in makers.items() if key in owners}
+    pods = _adopted_pods(cluster, controllers)
+    owners = {pod.owner_key for pod in pods} if created else set()
+    expected |= {key: item for key, item in created.items() if key.kind in _OF_PODS and key in owners}
     owned = cluster._replace(
         pods=pods,
         owners={made: above for made, above in (cluster.owners | deployments).items() if above.kind != "CronJob"},
@@ -226,11 +214,10 @@ def infer_owners(cluster: Cluster) -> Cluster:
 def _adopting_sets(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> dict[ObjectKey, ObjectKey]:
     """Return the Deployment that adopts a ReplicaSet, for each that has no owner."""
     orphans = [key for key in cluster.controllers if key.kind == "ReplicaSet" and key not in cluster.owners]
-    deployments = [key for key in controllers if key.kind == "Deployment"] if orphans else []
     selectors = {
-        key: compile_selector(constraint.label_selector(controllers[key].workload.selector))
-        for key in deployments
-        if controllers[key].workload.selector
+        key: compile_selector(constraint.label_selector(item.workload.selector))
+        for key, item in controllers.items()
+        if orphans and key.kind == "Deployment" and item.workload.selector
     }
     found: dict[ObjectKey, ObjectKey] = {}
     for key in orphans:
@@ -250,26 +237,19 @@ def _former(deployment: Controller, sets: list[Controller]) -> Controller:
 
 def _adopted_pods(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> tuple[Pod, ...]:
     """Return the pods of the cluster, those that a controller adopts with this owner."""
-    if not any(map(_is_bare, cluster.pods)):
-        return cluster.pods
+    pods = list(cluster.pods)
+    bare = [at for at, pod in enumerate(pods) if pod.owner is None and not pod.terminating and pod.is_visible]
     selectors = {
         key: controller_selector(item.workload)
         for key, item in controllers.items()
-        if key.kind in _OF_PODS and item.workload.selector
+        if bare and key.kind in _OF_PODS and item.workload.selector
     }
-    return tuple(_adopted(pod, selectors) if _is_bare(pod) else pod for pod in cluster.pods)
-
-
-def _is_bare(pod: Pod) -> bool:
-    return pod.owner is None and not pod.terminating and pod.is_visible
-
-
-def _adopted(pod: Pod, selectors: Mapping[ObjectKey, Selector]) -> Pod:
-    labels = pod.labels
-    for key, selector in selectors.items():
-        ordinal = pod.name.removeprefix(f"{key.name}-")
-        is_named = key.kind != "StatefulSet" or (ordinal != pod.name and ordinal.isdecimal())
-        if key.namespace == pod.namespace and is_named and selector.matches(labels):
-            version = {"ReplicationController": "v1", "Job": "batch/v1"}.get(key.kind, "apps/v1")
-            return pod._replace(cls=pod.cls._replace(owner=Owner(version, key.kind, key.name)))
-    return pod
+    for at, pod in ((at, pods[at]) for at in bare):
+        for key, selector in selectors.items():
+            ordinal = pod.name.removeprefix(f"{key.name}-")
+            is_named = key.kind != "StatefulSet" or (ordinal != pod.name and ordinal.isdecimal())
+            if key.namespace == pod.namespace and is_named and selector.matches(pod.labels):
+                version = {"ReplicationController": "v1", "Job": "batch/v1"}.get(key.kind, "apps/v1")
+                pods[at] = pod._replace(cls=pod.cls._replace(owner=Owner(version, key.kind, key.name)))
+                break
+    return tuple(pods) if bare else cluster.pods

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, key_of
@@ -36,25 +36,18 @@ def direct_references(cluster: Cluster, ops: Iterable[steps.Op]) -> tuple[frozen
             keys.add(cluster.owners.get(op.key, op.key))  # A ReplicaSet, after its Deployment was deleted without it.
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
-        else:
-            uids.update(_uids(cluster, op))
+        elif isinstance(op, steps.ON_PODS):
+            uids.update(op.uids)
+        elif isinstance(op, steps.DeleteSelected):
+            uids.update(pod.uid for pod in cluster.pods if op.selects(pod.cls))
+        elif isinstance(op, steps.DeleteClaims):
+            uids.update(pod.uid for pod in cluster.pods if not set(op.keys).isdisjoint(pod.cls.claims()))
     for pod in cluster.pods if uids else ():
         if pod.uid in uids:  # its workload, or the node of a pod without one
             owner = cluster.top_owner(pod)
             keys.update(() if owner is None else (owner,))
             nodes.update((pod.node_name,) if owner is None and pod.node_name else ())
     return frozenset(keys), frozenset(nodes)
-
-
-def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
-    """Return the uids of the pods that a step refers to."""
-    if isinstance(op, steps.ON_PODS):
-        return op.uids
-    if isinstance(op, steps.DeleteSelected):
-        return (pod.uid for pod in cluster.pods if op.selects(pod.cls))
-    if isinstance(op, steps.DeleteClaims):
-        return (pod.uid for pod in cluster.pods if not set(op.keys).isdisjoint(pod.cls.claims()))
-    return ()
 
 
 def pinning(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[str]:
@@ -89,24 +82,19 @@ def creating(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[ObjectKey]:
     daemons = {key: item.workload for key, item in cluster.controllers.items() if key.kind == "DaemonSet"}
     if not daemons:
         return frozenset()
-    changed = list(_changed(cluster, ops))
+    known = {node.name: node for node in cluster.nodes}
+    changed: list[tuple[Optional[Node], Node]] = []  # before and after; None before a node joins
+    for op in ops:
+        if isinstance(op, steps.ChangeNodes):
+            changed += [(known.get(node.name), node) for node in op.nodes]
+        elif isinstance(op, steps.Untaint):
+            untainted = (known[name] for name in op.nodes if name in known)
+            changed += [(node, nodes.remove_taints(node, op.key, op.effect)) for node in untainted]
     return frozenset(
         key
         for key, workload in daemons.items()
         if any(_runs(workload, after) and not _runs(workload, before) for before, after in changed)
     )
-
-
-def _changed(cluster: Cluster, ops: Iterable[steps.Op]) -> Iterator[tuple[Optional[Node], Node]]:
-    """Yield nodes before and after the steps; None before a node joins."""
-    known = {node.name: node for node in cluster.nodes}
-    for op in ops:
-        if isinstance(op, steps.ChangeNodes):
-            yield from ((known.get(node.name), node) for node in op.nodes)
-        elif isinstance(op, steps.Untaint):
-            for name in op.nodes:
-                if name in known:
-                    yield known[name], nodes.remove_taints(known[name], op.key, op.effect)
 
 
 def _runs(workload: Workload, node: Optional[Node]) -> bool:
