@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -24,11 +24,16 @@ def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
     """
     known = cluster.storage
     claims, volumes = dict(known.claims), dict(known.volumes)
-    waiting = [claim for claim in known.claims.values() if claim.is_new and not claim.is_bound]
-    made = [claim for owner in owners for claim in _made(owner, cluster) if claim.key not in claims]
-    if not (waiting or made):
+    new = [claim for claim in known.claims.values() if claim.is_new and not claim.is_bound]
+    for owner in owners:
+        for ordinal in range(owner.replicas or 0 if owner.claims else 0):
+            names = claim_names(owner, replica_name(owner, ordinal))
+            for name, template in zip(names, owner.claims, strict=True):
+                made = storage.claim({**template, "metadata": {"name": name, "namespace": owner.namespace}})
+                new += [known.admitted(made)] if made.key not in claims else []
+    if not new:
         return cluster
-    for claim in (*waiting, *made):
+    for claim in new:
         found = _settled(claim, cluster, volumes)
         if found is None:
             continue
@@ -37,15 +42,6 @@ def with_claims(owners: Iterable[Workload], cluster: Cluster) -> Cluster:
         if volume is not None:
             volumes[volume.name] = volume._replace(claim=claim.key, claim_uid=claim.uid, is_available=False)
     return cluster._replace(storage=known._replace(claims=claims, volumes=volumes))
-
-
-def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
-    """Yield the claims of a StatefulSet's pods, as the API server stores them."""
-    for ordinal in range(owner.replicas or 0 if owner.claims else 0):
-        names = claim_names(owner, replica_name(owner, ordinal))
-        for name, template in zip(names, owner.claims, strict=True):
-            claim = storage.claim({**template, "metadata": {"name": name, "namespace": owner.namespace}})
-            yield cluster.storage.admitted(claim)
 
 
 def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Optional[tuple[Claim, Optional[Volume]]]:
@@ -81,8 +77,13 @@ class NewClaims:
     def __init__(self, cluster: Cluster) -> None:
         self._storage = cluster.storage
         self._is_blind = cluster.storage == Storage() and CLAIM_KIND not in cluster.complete
-        claims = cluster.storage.claims
-        self._unbound = {key for key, claim in claims.items() if claim.is_new and not self._is_settled(claim)}
+        # A new claim is predictable if it has a volume, or gets one when its pod is scheduled.
+        self._unbound = {
+            key
+            for key, claim in cluster.storage.claims.items()
+            if claim.is_new and not claim.is_bound
+            if (found := cluster.storage.classes.get(claim.storage_class)) is None or not found.waits
+        }
 
     def without(self, pod: Pod, owner: Workload) -> Pod:
         """Return the pod without volumes whose claims do not exist yet, because their nodes are unknown.
@@ -107,8 +108,3 @@ class NewClaims:
             return pod
         kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
         return pod._replace(cls=pod.cls._replace(volumes=kept))
-
-    def _is_settled(self, claim: Claim) -> bool:
-        """Return whether a new claim is predictable: it has a volume, or gets one when its pod is scheduled."""
-        storage_class = self._storage.classes.get(claim.storage_class)
-        return claim.is_bound or (storage_class is not None and storage_class.waits)

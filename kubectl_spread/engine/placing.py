@@ -16,13 +16,14 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors import Labels, REGION, ZONE
+from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
+_COPIED = (ZONE, REGION)
 Pick = Callable[[NodeIndices], int]
 
 
@@ -73,7 +74,9 @@ class Placer:
         self.scheduler = scheduler
         self.changes = 0
         self._pick = pick
-        self._topology_labels = TopologyLabels(release)
+        self._copies_labels = release.labels_topology
+        # By id() of a class and the labels; the entry keeps the class alive, so that its id() stays unique.
+        self._labelled: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodClass, PodClass]] = {}
         self._refusals: dict[int, Unschedulable] = {}  # by class, valid until the cluster changes
 
     def unpredictable(self, pod: Pod) -> tuple[str, ...]:
@@ -138,9 +141,11 @@ class Placer:
         self._refusals.clear()
 
     def recreate(self, pod: Pod) -> Pod:
-        """Return the pod that a controller creates in place of an evicted one."""
-        created = self._topology_labels.remove(pod)
-        return created._replace(uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")
+        """Return the pod that a controller creates in place of an evicted one, without the labels of its node."""
+        labels = tuple(item for item in pod.cls.labels if item[0] not in _COPIED)
+        if self._copies_labels and labels != pod.cls.labels:
+            pod = pod._replace(cls=pod.cls._replace(labels=labels))
+        return pod._replace(uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")
 
     def now(self) -> Cluster:
         """Return the current cluster."""
@@ -148,8 +153,20 @@ class Placer:
         return self.cluster._replace(pods=(*self.scheduler.columns.bound_pods, *others))
 
     def _on_node(self, pod: Pod, node: int) -> Pod:
+        """Return a pod on a node, with the labels that the PodTopologyLabels admission copies from the node.
+
+        Pods of one class that get the same labels share one labelled class, so that later comparisons are quick.
+        """
         at = self.scheduler.columns.nodes[node]
-        return self._topology_labels.add(pod, at.labels)._replace(node_name=at.name)
+        copied = tuple((key, at.labels[key]) for key in _COPIED if key in at.labels) if self._copies_labels else ()
+        if copied:
+            found = self._labelled.get((id(pod.cls), copied))
+            if found is None:
+                labels = {**pod.labels, **dict(copied)}
+                found = pod.cls, pod.cls._replace(labels=tuple(sorted(labels.items())))
+                self._labelled[id(pod.cls), copied] = found
+            pod = pod._replace(cls=found[1])
+        return pod._replace(node_name=at.name)
 
     def _has_changed(self) -> None:
         self.changes += 1
@@ -195,38 +212,3 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
                 return PlacedPods(bound, tuple(refused), placer.scheduler)
         waiting = refused
     return PlacedPods(bound, tuple(refused), placer.scheduler)
-
-
-class TopologyLabels:
-    """The zone and region labels that the PodTopologyLabels admission copies from a pod's node.
-
-    Pods of one class that get the same labels share one labelled class, so that later comparisons are quick.
-    """
-
-    def __init__(self, release: Profile) -> None:
-        """Set up the copying of node labels to pods.
-
-        `release` is any profile of the scheduler, because all follow the same release.
-        """
-        self._copies = release.labels_topology
-        # By id() of a class; the entry keeps the class alive, so that its id() stays unique.
-        self._known: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodClass, PodClass]] = {}
-
-    def add(self, pod: Pod, node_labels: Labels) -> Pod:
-        """Return the pod with the labels of its node."""
-        copied = tuple((key, node_labels[key]) for key in (ZONE, REGION) if key in node_labels)
-        if not copied or not self._copies:
-            return pod
-        found = self._known.get((id(pod.cls), copied))
-        if found is None:
-            own = {**pod.labels, **dict(copied)}
-            found = pod.cls, pod.cls._replace(labels=tuple(sorted(own.items())))
-            self._known[id(pod.cls), copied] = found
-        return pod._replace(cls=found[1])
-
-    def remove(self, pod: Pod) -> Pod:
-        """Return the pod without the labels of its node."""
-        labels = tuple(item for item in pod.cls.labels if item[0] not in (ZONE, REGION))
-        if not self._copies or labels == pod.cls.labels:
-            return pod
-        return pod._replace(cls=pod.cls._replace(labels=labels))

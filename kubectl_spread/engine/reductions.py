@@ -106,7 +106,9 @@ def ranked_by_readiness(world: World, state: State) -> frozenset[int]:
 
 def is_awaited(world: World, state: State, pod: P) -> bool:
     """Return whether a controller, a quota or a drain waits for a deletion to finish, or its kubelet will stop."""
-    if is_short(world, state, pod) or _will_die(world, state, pod.node):
+    ops = [world.ops[item[1]] for item in state.todo if item[0] == "op"]
+    dying = {name for op in ops if isinstance(op, steps.NodesDown) for name in op.nodes}
+    if is_short(world, state, pod) or (pod.node != PENDING and world.node_names[pod.node] in dying):
         return True
     own = state.sets[pod.owner] if pod.owner >= 0 else None
     if isinstance(own, (StatefulSetState, DaemonSetState)):
@@ -116,12 +118,6 @@ def is_awaited(world: World, state: State, pod: P) -> bool:
     if isinstance(own, job.JobState) and job.waits_for_end(world, world.specs[own.spec]):
         return True
     return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
-
-
-def _will_die(world: World, state: State, node: int) -> bool:
-    """Return whether the user will let a node fail."""
-    ops = [world.ops[item[1]] for item in state.todo if item[0] == "op"]
-    return node != PENDING and any(isinstance(op, steps.NodesDown) and world.node_names[node] in op.nodes for op in ops)
 
 
 _ON_PODS = (

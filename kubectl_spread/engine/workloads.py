@@ -153,18 +153,8 @@ def creates_no_pods(owner: Workload, owned: OwnedPods) -> bool:
 
 def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
     """Return the workload's pods that are on a node and not terminating."""
-    return [pod for pod in _own(owner, owned) if pod.node_name and pod.is_visible and not pod.terminating]
-
-
-def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
-    if owner.kind == "Pod":
-        return owned.pods_named(owner.namespace, owner.name)
-    pods = owned.of(key_of(owner))
-    return [pod for pod in pods if _is_of_template(pod, owner)]
-
-
-def _is_of_template(pod: Pod, owner: Workload) -> bool:
-    """Return whether a pod is created from a workload's template: a LeaderWorkerSet has two."""
-    member = pod.labels.get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
-    at = natural(member)
-    return at is None or owner.group.first <= at < owner.group.first + owner.group.size
+    pods = owned.pods_named(owner.namespace, owner.name) if owner.kind == "Pod" else owned.of(key_of(owner))
+    if owner.kind == "LeaderWorkerSet":  # It has two templates.
+        numbers = range(owner.group.first, owner.group.first + owner.group.size)
+        pods = [pod for pod in pods if (at := natural(pod.labels.get(_MEMBER, ""))) is None or at in numbers]
+    return [pod for pod in pods if pod.node_name and pod.is_visible and not pod.terminating]

@@ -129,7 +129,10 @@ def rank_on_any_node(pod: P) -> tuple[int, ...]:
 def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
     """Yield every way to choose some of the pods, or `MOST_CHOICES` of them; equal pods are interchangeable."""
     kinds = sorted(Counter(pods).items())
-    if _number(kinds, count) < MOST_CHOICES:
+    ways = [1] + [0] * count  # to choose 0, 1, ... pods of the kinds so far
+    for _, there in kinds:
+        ways = [sum(ways[max(0, size - there) : size + 1]) for size in range(count + 1)]
+    if ways[count] < MOST_CHOICES:
         yield from _taken(kinds, count)
         return
     generator = random.Random(0)  # noqa: S311 (a simulation's choice, no secret)
@@ -137,14 +140,6 @@ def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
     yield tuple(ordered[:count])
     for _ in range(MOST_CHOICES - 1):
         yield tuple(generator.sample(ordered, count))
-
-
-def _number(kinds: Sequence[tuple[P, int]], count: int) -> int:
-    """Return the number of ways to choose some of the pods."""
-    ways = [1] + [0] * count  # ways to choose 0, 1, ... pods of the kinds so far
-    for _, there in kinds:
-        ways = [sum(ways[max(0, size - there) : size + 1]) for size in range(count + 1)]
-    return ways[count]
 
 
 def _taken(kinds: Sequence[tuple[P, int]], count: int) -> Iterator[tuple[P, ...]]:
