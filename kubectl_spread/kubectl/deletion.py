@@ -7,7 +7,6 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go; pkg/controller/volu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Optional
 
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl.kinds import kind_of, OTHERS, records
@@ -34,13 +33,15 @@ def delete(command: Command, situation: Situation) -> Iterator[Part]:
         raise StepError(f'invalid cascade value ({cascade}). Must be "background", "foreground", or "orphan"')
     is_forced = command.has("force") and command.value("grace-period", "0") == "0"
     is_orphaning = cascade in ("orphan", "false")
-    if not is_orphaning and command.arguments == ("all",) and (command.has("selector") or command.has("all")):
+    words, is_selecting = command.arguments, command.has("selector") or command.has("all")
+    if not is_orphaning and is_selecting and words == ("all",):
         targets = _everything(command, situation)
+    elif not is_orphaning and is_selecting and len(words) == 1 and "/" not in words[0] and kind_of(words[0]) == "Pod":
+        chosen = selector(command.value("selector")) if command.has("selector") else Selector(())
+        namespace = "" if command.has("all-namespaces") else situation.namespace
+        yield steps.DeleteSelected(namespace, chosen, is_forced)
+        return
     else:
-        selected = None if is_orphaning else _selected_pods(command, situation, is_forced=is_forced)
-        if selected is not None:
-            yield selected
-            return
         targets = find_targets(command, situation)
     of_kind: dict[str, list[ObjectKey]] = {kind: [] for kind in ("Pod", "Node", "PodDisruptionBudget")}
     for target in targets:
@@ -69,17 +70,6 @@ def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]
         for target in targets
         if target not in cluster.owners and not (target.kind == "Pod" and target.name in owned)
     )
-
-
-def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> Optional[steps.DeleteSelected]:
-    """Return the deletion of all pods with some labels; None if other kinds are deleted."""
-    words = command.arguments
-    is_selecting = command.has("selector") or command.has("all")
-    if not is_selecting or len(words) != 1 or "/" in words[0] or kind_of(words[0]) != "Pod":
-        return None
-    chosen = selector(command.value("selector")) if command.has("selector") else Selector(())
-    namespace = "" if command.has("all-namespaces") else situation.namespace
-    return steps.DeleteSelected(namespace, chosen, is_forced)
 
 
 def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) -> Iterator[Part]:

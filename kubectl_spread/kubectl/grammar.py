@@ -48,18 +48,9 @@ class Verb(NamedTuple):
         return next((flag for flag in self.flags if name in (flag.name, flag.short)), None)
 
 
+# A flag in a text: `name|n` has a short form. `name=` takes a value, and `name?` may take one. `~` comes before a flag
+# that is ignored, and `!` before one that is refused.
 _FLAG = re.compile(r"([~!]?)([\w-]+)\|?(\w?)([=?]?)")
-
-
-def _flags(text: str) -> tuple[Flag, ...]:
-    """Return the flags that a text names.
-
-    `name|n` has a short form. `name=` takes a value, and `name?` may take one. `~` comes before a flag that is ignored,
-    and `!` before one that is refused.
-    """
-    parts = (_FLAG.fullmatch(word) for word in text.split())
-    return tuple(Flag(part[2], Takes(part[4]), Use(part[1]), part[3]) for part in parts if part is not None)
-
 
 _COMMON = (
     "namespace|n= ~output|o= ~template= ~field-manager= ~v|v= ~vmodule= ~log-flush-frequency= ~cache-dir= ~kuberc= "
@@ -158,7 +149,15 @@ _VERBS = {
         f"{_COMMON}taint= labels|l= not-ready unschedulable",
     ),
 }
-VERBS = {name: Verb(name, arguments, summary, _flags(flags)) for name, (arguments, summary, flags) in _VERBS.items()}
+VERBS = {
+    name: Verb(
+        name,
+        arguments,
+        summary,
+        tuple(Flag(part[2], Takes(part[4]), Use(part[1]), part[3]) for part in _FLAG.finditer(flags)),
+    )
+    for name, (arguments, summary, flags) in _VERBS.items()
+}
 
 GROUPS = frozenset(name.split()[0] for name in VERBS if " " in name)  # `rollout` and `set` take a second word
 

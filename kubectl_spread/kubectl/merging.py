@@ -83,24 +83,20 @@ def strategic(value: Plain, patch: Plain) -> Plain:
             name = key.removeprefix(_FROM)
             if isinstance(found.get(name), list) and isinstance(item, list):
                 found[name] = [text for text in found[name] if text not in item]
-        elif not key.startswith((_PATCH, _ORDER, _RETAIN)):
-            _merge(found, key, item)
+        if key.startswith((_FROM, _PATCH, _ORDER, _RETAIN)):
+            continue
+        before = found.get(key)
+        if item is None:
+            found.pop(key, None)
+        elif isinstance(item, dict):
+            found[key] = strategic(before if isinstance(before, dict) else {}, item)
+        elif isinstance(item, list) and key in KEYS:
+            found[key] = _merged_list(before if isinstance(before, list) else [], item, KEYS[key])
+        elif isinstance(item, list) and key in _SETS and isinstance(before, list):
+            found[key] = [*before, *(text for text in item if text not in before)]
+        else:
+            found[key] = copy.deepcopy(item)
     return found
-
-
-def _merge(found: Plain, key: str, item: Any) -> None:
-    """Merge one field."""
-    before = found.get(key)
-    if item is None:
-        found.pop(key, None)
-    elif isinstance(item, dict):
-        found[key] = strategic(before if isinstance(before, dict) else {}, item)
-    elif isinstance(item, list) and key in KEYS:
-        found[key] = _merged_list(before if isinstance(before, list) else [], item, KEYS[key])
-    elif isinstance(item, list) and key in _SETS and isinstance(before, list):
-        found[key] = [*before, *(text for text in item if text not in before)]
-    else:
-        found[key] = copy.deepcopy(item)
 
 
 def _merged_list(before: list[Any], patch: list[Any], by: str) -> list[Any]:
@@ -326,17 +322,12 @@ def _retained(found: Plain, live: Plain, manifest: Plain) -> Plain:
     strategy = wanted.get("strategy")
     if isinstance(strategy, dict) and spec.get("strategy") != fields(live, "spec").get("strategy"):
         spec = {**spec, "strategy": {field: spec["strategy"][field] for field in strategy}}
-    return {**found, "spec": _with_volumes(spec, wanted)}
-
-
-def _with_volumes(spec: Plain, wanted: Plain) -> Plain:
-    """Return a spec whose pod template has the sources of volumes that the manifest names."""
     pod = fields(spec, "template", "spec")
     named = _by_key(fields(wanted, "template", "spec").get("volumes") or [], "name")
-    if not named or not isinstance(pod.get("volumes"), list):
-        return spec
-    volumes = [
-        {field: item[field] for field in named[item["name"]] if field in item} if item.get("name") in named else item
-        for item in pod["volumes"]
-    ]
-    return {**spec, "template": {**spec["template"], "spec": {**pod, "volumes": volumes}}}
+    if named and isinstance(pod.get("volumes"), list):
+        volumes = [
+            {name: item[name] for name in named[item["name"]] if name in item} if item.get("name") in named else item
+            for item in pod["volumes"]
+        ]
+        spec = {**spec, "template": {**spec["template"], "spec": {**pod, "volumes": volumes}}}
+    return {**found, "spec": spec}

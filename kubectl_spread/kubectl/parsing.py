@@ -174,12 +174,8 @@ def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] 
         name, equals, value = word[2:].partition("=")
         flag = verb.flag(name) if len(name) > 1 else None
         return None if flag is None else [(flag, _value(flag, value if equals else None, left))]
-    return _short_flags(word[1:], verb, left)
-
-
-def _short_flags(letters: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
-    """Parse `-Rf FILE`, `-lapp=web`, `-n=shop`."""
     found: list[tuple[Flag, str]] = []
+    letters = word[1:]  # as in `-Rf FILE`, `-lapp=web`, `-n=shop`
     while letters:
         flag = verb.flag(letters[0])
         if flag is None or not flag.short:

@@ -245,7 +245,13 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
     has_selector = fields(before, "selector") != fields(after, "selector")
     if kind == "StatefulSet":
         service = before.get("serviceName")
-        kept = [(_claims(spec), spec.get("podManagementPolicy") or "OrderedReady") for spec in (before, after)]
+        kept = [
+            (  # the fields of claims that manifests set
+                [claim(item)._replace(uid="", is_new=False) for item in mappings(spec.get("volumeClaimTemplates"))],
+                spec.get("podManagementPolicy") or "OrderedReady",
+            )
+            for spec in (before, after)
+        ]
         if has_selector or kept[0] != kept[1] or (service and service != after.get("serviceName")):
             yield (
                 "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
@@ -259,7 +265,14 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
     from kubectl_spread.engine.world import same_template  # numpy: 80 ms
 
     templates = [fields(spec, "template") for spec in (before, after)]
-    if not (same_template(*templates) or (before.get("suspend") and same_template(*map(_fixed, templates)))):
+    if before.get("suspend"):  # Some fields of the pods may change then.
+        specs = [fields(template, "spec") for template in templates]
+        affinities = [{**fields(spec, "affinity"), "nodeAffinity": None} for spec in specs]
+        templates = [
+            {"spec": {**spec, "affinity": affinity, "nodeSelector": {}, "tolerations": [], "schedulingGates": []}}
+            for spec, affinity in zip(specs, affinities, strict=True)
+        ]
+    if not same_template(*templates):
         yield "spec.template: Invalid value: field is immutable"
     may_grow = after.get("completionMode") == "Indexed" and ELASTIC_INDEXED_JOB.of(release)
     for field, default in _OF_JOBS.items():
@@ -267,18 +280,6 @@ def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iter
         if value != before.get(field, default) and not (is_elastic and value == after.get("parallelism", 1)):
             why = "can only be modified in tandem with spec.parallelism" if is_elastic else "field is immutable"
             yield f"spec.{field}: Invalid value: {json.dumps(value)}: {why}"
-
-
-def _fixed(template: Plain) -> Plain:
-    """Return the part of a suspended Job's template that may not change."""
-    spec = fields(template, "spec")
-    affinity = {**fields(spec, "affinity"), "nodeAffinity": None}
-    return {"spec": {**spec, "affinity": affinity, "nodeSelector": {}, "tolerations": [], "schedulingGates": []}}
-
-
-def _claims(spec: Plain) -> list[Any]:
-    """Return the claims that a StatefulSet creates, with the fields that manifests set."""
-    return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]
 
 
 def plain_workload(controller: Controller) -> Plain:

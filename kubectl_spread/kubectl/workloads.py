@@ -144,16 +144,15 @@ def set_image(command: Command, situation: Situation) -> Iterator[Part]:
     if not images:
         raise StepError("at least one image update is required")
 
-    def changed(container: Plain) -> Plain:
-        image = images.get(str(container.get("name")), images.get(_EVERY))
-        return container if image is None else {**container, "image": image}
-
     def change(template: Plain) -> Plain:
         names = {item.get("name") for item in _containers(template)}
         for name in images:
             if name not in (_EVERY, *names):
                 raise RefusedError(f'error: unable to find container named "{name}"')
-        return _with_containers(template, changed)
+        of = {name: images.get(str(name), images.get(_EVERY)) for name in names}
+        return _with_containers(
+            template, lambda item: item if of[item.get("name")] is None else {**item, "image": of[item.get("name")]}
+        )
 
     note = "a new image restarts the container of pod {} where it is"
     return _change_templates(targets, situation, change, of_pod=note)
@@ -161,7 +160,17 @@ def set_image(command: Command, situation: Situation) -> Iterator[Part]:
 
 def set_resources(command: Command, situation: Situation) -> Iterator[Part]:
     """Change requests and limits of containers in pod templates."""
-    amounts = {name: _quantities(command.value(name)) for name in ("limits", "requests") if command.value(name)}
+    amounts: dict[str, dict[str, str]] = {}
+    for field in ("limits", "requests"):
+        for word in command.value(field).split(",") if command.value(field) else ():
+            name, equals, amount = word.partition("=")
+            if not equals or "=" in amount:
+                raise StepError(f"Invalid argument syntax {word}, expected <resource>=<value>")
+            try:
+                quantity.parse(amount)
+            except quantity.QuantityError as error:
+                raise StepError(str(error)) from None
+            amounts.setdefault(field, {})[name] = amount
     if not amounts:
         raise StepError("you must specify an update to requests or limits (in the form of --requests/--limits)")
     targets = find_targets(command, situation)
@@ -176,28 +185,14 @@ def set_resources(command: Command, situation: Situation) -> Iterator[Part]:
     return _change_templates(targets, situation, _of_containers(command, change), of_pod=note)
 
 
-def _quantities(text: str) -> dict[str, str]:
-    """Return the amounts of `cpu=200m,memory=512Mi`.
-
-    Raises:
-        StepError: it is no such text.
-    """
-    amounts = {}
-    for word in text.split(","):
-        name, equals, amount = word.partition("=")
-        if not equals or "=" in amount:
-            raise StepError(f"Invalid argument syntax {word}, expected <resource>=<value>")
-        try:
-            quantity.parse(amount)
-        except quantity.QuantityError as error:
-            raise StepError(str(error)) from None
-        amounts[name] = amount
-    return amounts
-
-
 def set_env(command: Command, situation: Situation) -> Iterator[Part]:
     """Change environment variables of containers in pod templates, which restarts the pods."""
-    updates = dict(_variable(word) for word in (*pairs_of(command), *command.values("env")))
+    updates: dict[str, Optional[str]] = {}  # None removes a variable
+    for word in (*pairs_of(command), *command.values("env")):
+        name, equals, value = word.partition("=")
+        if not name or not (equals or (word.endswith("-") and len(word) > 1)):
+            raise StepError(f'environment variables must be of the form key=value, and "{word}" is not')
+        updates[name if equals else word[:-1]] = value if equals else None
     targets = find_targets(command, situation, has_pairs=True)
     if not updates:
         raise StepError("at least one environment variable must be provided")
@@ -217,20 +212,6 @@ def set_env(command: Command, situation: Situation) -> Iterator[Part]:
 
     note = "the API server refuses new environment variables of pod {}"
     return _change_templates(targets, situation, _of_containers(command, change), of_pod=note)
-
-
-def _variable(word: str) -> tuple[str, Optional[str]]:
-    """Return the variable that KEY=VALUE sets or KEY- removes.
-
-    Raises:
-        StepError: it does neither.
-    """
-    name, equals, value = word.partition("=")
-    if equals and name:
-        return name, value
-    if not equals and word.endswith("-") and len(word) > 1:
-        return word[:-1], None
-    raise StepError(f'environment variables must be of the form key=value, and "{word}" is not')
 
 
 def _of_containers(command: Command, change: _Change) -> _Change:
