@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
 from kubectl_spread.cluster import build
 from kubectl_spread.cluster.build import admitted_workload, autoscaler
@@ -174,7 +174,7 @@ def apply_objects(objects: list[Plain], situation: Situation) -> Iterator[Part]:
 
 
 def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
-    key = key_of_object(manifest, situation)
+    key, note = key_of_object(manifest, situation), ""
     if key in situation.cluster.controllers:
         known = situation.cluster.controllers[key]
         live = plain_workload(known)
@@ -183,34 +183,24 @@ def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
             plain = merging.three_way_merge(live, manifest, last)
         except merging.PatchError as error:
             raise RefusedError(f"error: error when applying patch: {short_name(key)}: {error}") from None
-        notes = _notes(key, live, plain, last)
-    else:
-        plain, notes = manifest, _adopted(key, manifest, situation)
+        replicas = live["spec"].get("replicas", 1)
+        if last is None and live["spec"] != plain["spec"]:
+            what = "so fields that the manifest leaves out stay as they are"
+            note = f"{short_name(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}"
+        elif last is not None and "replicas" not in plain["spec"] and replicas != 1 and key.kind in REPLICATED_KINDS:
+            what = "goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
+            note = f"{short_name(key)} {what}"
+    else:  # A new workload adopts ReplicaSets without a controller.
+        plain, cluster = manifest, situation.cluster
+        owners = with_owners(cluster, [controller_of(plain)]).cluster.owners
+        own = sorted(made for made, owner in owners.items() if owner == key and made not in cluster.owners)
+        situation.cluster = cluster._replace(owners={**cluster.owners, **dict.fromkeys(own, key)})
+        if own:
+            names = join_with_and(list(map(short_name, own)))
+            note = f"{short_name(key)} adopts {names}, which no controller has"
     situation.unknown.discard(key)
     situation.applied[key] = manifest
     writes_replicas = fields(manifest, "spec").get("replicas") is not None
     yield situation.put(plain, writes_replicas=writes_replicas)
-    yield from notes
-
-
-def _adopted(key: ObjectKey, plain: Plain, situation: Situation) -> tuple[str, ...]:
-    """Let a new workload adopt ReplicaSets without a controller, and return a note about them."""
-    cluster = situation.cluster
-    owners = with_owners(cluster, [controller_of(plain)]).cluster.owners
-    own = sorted(made for made, owner in owners.items() if owner == key and made not in cluster.owners)
-    situation.cluster = cluster._replace(owners={**cluster.owners, **dict.fromkeys(own, key)})
-    names = join_with_and(list(map(short_name, own)))
-    return (f"{short_name(key)} adopts {names}, which no controller has",) if own else ()
-
-
-def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:
-    """Return the notes about an object that kubectl did not apply before, or that loses its number of replicas."""
-    if last is not None:
-        replicas = live["spec"].get("replicas", 1)
-        is_lost = "replicas" not in after["spec"] and replicas != 1 and key.kind in REPLICATED_KINDS
-        what = "goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
-        return (f"{short_name(key)} {what}",) if is_lost else ()
-    if live["spec"] == after["spec"]:
-        return ()
-    what = "so fields that the manifest leaves out stay as they are"
-    return (f"{short_name(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}",)
+    if note:
+        yield note

@@ -20,9 +20,8 @@ _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 def _volume(volume: Volume) -> Plain:
-    if volume.claim is None:
-        return {}
-    return {"spec": {"claimRef": {**volume.claim._asdict(), "uid": volume.claim_uid}}}
+    claim = volume.claim
+    return {"claimRef": None if claim is None else {**claim._asdict(), "uid": volume.claim_uid}}
 
 
 def _node(node: Node) -> Plain:
@@ -30,17 +29,15 @@ def _node(node: Node) -> Plain:
         {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
         for taint in node.taints
     ]
-    spec: Plain = {"taints": taints} if taints else {}
-    return {"spec": {**spec, **({"unschedulable": True} if node.unschedulable else {})}}
+    return {"taints": taints or None, "unschedulable": node.unschedulable or None}
 
 
 def _budget(budget: DisruptionBudget) -> Plain:
-    spec = {
+    return {
         "minAvailable": budget.min_available,
         "maxUnavailable": budget.max_unavailable,
         "unhealthyPodEvictionPolicy": budget.unhealthy_policy or None,
     }
-    return {"spec": {field: value for field, value in spec.items() if value is not None}}
 
 
 class OtherKind(NamedTuple):
@@ -48,7 +45,7 @@ class OtherKind(NamedTuple):
 
     full_name: in messages, with the group. short: its short name in commands. field: where a Cluster has the objects.
     has_labels: whether they have their labels there. patched: the fields that a patch can change; without any, patches
-    are not simulated. plain: returns the API object of these fields, without its labels.
+    are not simulated. spec: returns these fields as in the spec of the API object; None for those that are not set.
     """
 
     full_name: str
@@ -57,7 +54,7 @@ class OtherKind(NamedTuple):
     is_cluster_wide: bool = False
     has_labels: bool = False
     patched: tuple[str, ...] = ()
-    plain: Callable[[Any], Plain] = lambda _: {}
+    spec: Callable[[Any], Plain] = lambda _: {}
 
 
 OTHERS = {
@@ -67,14 +64,14 @@ OTHERS = {
         "pdb",
         "budgets",
         patched=("min_available", "max_unavailable", "unhealthy_policy"),
-        plain=_budget,
+        spec=_budget,
     ),
     "Service": OtherKind(
         "services",
         "svc",
         "services",
         patched=("selector",),
-        plain=lambda item: {"spec": {} if item.selector is None else {"selector": dict(item.selector)}},
+        spec=lambda item: {"selector": None if item.selector is None else dict(item.selector)},
     ),
     "PersistentVolumeClaim": OtherKind("persistentvolumeclaims", "pvc", "storage.claims"),
     "PersistentVolume": OtherKind(
@@ -86,14 +83,13 @@ OTHERS = {
         "storage.classes",
         is_cluster_wide=True,
         patched=("is_default",),
-        plain=lambda item: {"metadata": {"annotations": {_DEFAULT_CLASS: str(item.is_default).lower()}}},
     ),
     "HorizontalPodAutoscaler": OtherKind(
         "horizontalpodautoscalers.autoscaling",
         "hpa",
         "autoscalers",
         patched=("min_replicas", "max_replicas"),
-        plain=lambda item: {"spec": {"minReplicas": item.min_replicas, "maxReplicas": item.max_replicas}},
+        spec=lambda item: {"minReplicas": item.min_replicas, "maxReplicas": item.max_replicas},
     ),
     "PriorityClass": OtherKind("priorityclasses.scheduling.k8s.io", "pc", "priority_classes", is_cluster_wide=True),
     "LimitRange": OtherKind("limitranges", "limits", "limit_ranges"),
@@ -192,10 +188,11 @@ def labels_of(record: Any) -> Labels:
 
 def plain_of(key: ObjectKey, record: Any) -> Plain:
     """Return the fields of an object that a patch can change, as an API object."""
-    fields = OTHERS[key.kind].plain(record) if key.kind in OTHERS else {}
-    metadata = {"labels": dict(labels_of(record)), "annotations": {}, **fields.get("metadata", {}), "name": key.name}
+    spec = {field: value for field, value in OTHERS[key.kind].spec(record).items() if value is not None}
+    annotations = {_DEFAULT_CLASS: str(record.is_default).lower()} if key.kind == "StorageClass" else {}
+    metadata = {"labels": dict(labels_of(record)), "annotations": annotations, "name": key.name}
     metadata |= {"namespace": key.namespace} if key.namespace else {}
-    return {"apiVersion": "v1", "kind": key.kind, "metadata": metadata, "spec": fields.get("spec", {})}
+    return {"apiVersion": "v1", "kind": key.kind, "metadata": metadata, "spec": spec}
 
 
 def _field(kind: str) -> str:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional
+from collections.abc import Iterable, Iterator
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
@@ -104,9 +103,13 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
             refusals[name] = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     able = tuple(name for name in names if name not in refusals)
     if able:
-        is_timed = _timeout(command) > 0
+        timeout = command.value("timeout", "0")
+        timeout_s = quantity.seconds(timeout)
+        if timeout_s is None or (timeout.isdigit() and timeout_s):
+            why = f'{"missing unit in" if timeout_s else "invalid"} duration "{short(timeout)}"'
+            raise StepError(f'invalid argument "{short(timeout)}" for "--timeout" flag: time: {why}')
         skips = command.number("skip-wait-for-delete-timeout") > 0
-        yield steps.Drain(able, chosen, command.has("disable-eviction"), is_timed, skips)
+        yield steps.Drain(able, chosen, command.has("disable-eviction"), timeout_s > 0, skips)
     said = "\n".join(
         f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
         for name, why in refusals.items()
@@ -120,20 +123,6 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
     unsure = sorted({key.namespace for key in concerns if not cluster.has_all_budgets(key.namespace)})
     if unsure and not command.has("disable-eviction"):
         yield f"The facts hold no PodDisruptionBudget of {comma_list(unsure)}, so none refuses an eviction here"
-
-
-def _timeout(command: Command) -> float:
-    """Return the timeout in seconds; 0 for none.
-
-    Raises:
-        StepError: it is no duration.
-    """
-    text = command.value("timeout", "0")
-    found = quantity.seconds(text)
-    if found is None or (text.isdigit() and found):
-        why = "missing unit in" if found else "invalid"
-        raise StepError(f'invalid argument "{short(text)}" for "--timeout" flag: time: {why} duration "{short(text)}"')
-    return found
 
 
 def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
@@ -167,11 +156,25 @@ def taint(command: Command, situation: Situation) -> Iterator[Part]:
     if any(target.kind != "Node" for target in targets):
         raise StepError("invalid resource type, only node(s) is supported")
     nodes = [node_of(situation, target.name) for target in targets]
-    changed = [_tainted(node, added, removed, overwrites=command.has("overwrite")) for node in nodes]
+    replaced = {(item.key, item.effect) for item in added}
+    changed = []
+    for node in nodes:
+        clashes = {item.key for item in node.taints if (item.key, item.effect) in replaced}
+        if clashes and not command.has("overwrite"):
+            what = f"already has {','.join(sorted(clashes))} taint(s) with same effect(s) and --overwrite is false"
+            raise RefusedError(f"error: node {node.name} {what}")
+        after = node
+        for key, effect in removed:
+            if remove_taints(node, key, effect) == node:
+                raise RefusedError(f'error: taint "{key}{effect and f":{effect}"}" not found')
+            after = remove_taints(after, key, effect)
+        for item in added:
+            after = add_taint(after, item)
+        changed.append(after)
     put_nodes(situation, changed)
     names = tuple(node.name for node in changed)
-    yield from (steps.Untaint(names, *item) for item in removed)
-    yield from (steps.TaintNodes(names, item) for item in added)
+    yield from (steps.Untaint(names, *each) for each in removed)
+    yield from (steps.TaintNodes(names, each) for each in added)
 
 
 def taint_of(word: str) -> Taint:
@@ -194,24 +197,6 @@ def taint_of(word: str) -> Taint:
 def _check_effect(effect: str) -> None:
     if effect not in _EFFECTS:
         raise StepError(f"invalid taint effect: {effect}, unsupported taint effect")
-
-
-def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[tuple[str, str]], *, overwrites: bool) -> Node:
-    replaced = {(item.key, item.effect) for item in added}
-    clashes = {item.key for item in node.taints if (item.key, item.effect) in replaced}
-    if clashes and not overwrites:
-        keys = ",".join(sorted(clashes))
-        raise RefusedError(
-            f"error: node {node.name} already has {keys} taint(s) with same effect(s) and --overwrite is false"
-        )
-    changed = node
-    for key, effect in removed:
-        if remove_taints(node, key, effect) == node:
-            raise RefusedError(f'error: taint "{key}{effect and f":{effect}"}" not found')
-        changed = remove_taints(changed, key, effect)
-    for item in added:
-        changed = add_taint(changed, item)
-    return changed
 
 
 def lose(command: Command, situation: Situation) -> Iterator[Part]:
@@ -275,7 +260,12 @@ def add_nodes(command: Command, situation: Situation) -> Iterator[Part]:
                 raise StepError(f"`count` is a number from 1 to {_MOST_NODES:,}, not {value or 'empty'}")
             count = int(value)
         elif key in _ROOM:
-            _check_amount(key, value)
+            try:
+                is_negative = quantity.parse(value) < 0
+            except quantity.QuantityError as error:
+                raise StepError(f"`{key}` is not a quantity: {value or 'empty'}: {error}") from None
+            if is_negative:
+                raise StepError(f"`{key}` is less than 0: {value}")
             room[key] = value
         else:
             label = _label(key, known)
@@ -283,7 +273,11 @@ def add_nodes(command: Command, situation: Situation) -> Iterator[Part]:
             if errors:
                 raise StepError(f'invalid label "{entry}": {errors[0]}')
             labels[label] = value
-    model = _model(known, labels)
+    # A typical node: of the most frequent size, and of the same domain if that has nodes
+    usable = [node for node in known if not node.unschedulable and not any(taint.repels for taint in node.taints)]
+    near = [node for node in usable if labels.items() <= node.labels.items()] or usable
+    sizes = [tuple(sorted(node.allocatable.items())) for node in near]
+    model = near[sizes.index(Counter(sizes).most_common(1)[0][0])] if near else None
     taints = tuple(taint_of(text) for text in command.values("taint"))
     if command.has("not-ready"):
         taints += (Taint(_NOT_READY, "", NO_SCHEDULE), Taint(_NOT_READY, "", NO_EXECUTE))
@@ -305,22 +299,3 @@ def add_nodes(command: Command, situation: Situation) -> Iterator[Part]:
     missing = [name for key, name in _ROOM.items() if key not in room]
     if model is not None and missing:
         yield f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
-
-
-def _check_amount(key: str, text: str) -> None:
-    try:
-        if quantity.parse(text) < 0:
-            raise StepError(f"`{key}` is less than 0: {text}")
-    except quantity.QuantityError as error:
-        raise StepError(f"`{key}` is not a quantity: {text or 'empty'}: {error}") from None
-
-
-def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Optional[Node]:
-    """Return a typical node: of the most frequent size, and of the same domain if that has nodes."""
-    usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
-    near = [node for node in usable if labels.items() <= node.labels.items()]
-    sizes = {node.name: tuple(sorted(node.allocatable.items())) for node in near or usable}
-    if not sizes:
-        return None
-    size = Counter(sizes.values()).most_common(1)[0][0]
-    return next(node for node in near or usable if sizes[node.name] == size)

@@ -61,13 +61,12 @@ def find_targets(
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
-    where = "" if command.has("all-namespaces") else namespace
-    named = () if command.has("selector") or command.has("all") else _named(words, situation)
+    is_selecting = command.has("selector") or command.has("all")
+    named = () if is_selecting else _named(words, situation)
     if named:
         return named
-    is_type = len(words) == 1 and "/" not in words[0]
-    if command.has("selector") or command.has("all") or (takes_all and is_type):
-        return _selected(command, words, situation, where)
+    if is_selecting or (takes_all and len(words) == 1 and "/" not in words[0]):
+        return _selected(command, words, situation, "" if command.has("all-namespaces") else namespace)
     targets = tuple(ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words))
     return _existing(targets, command, situation)
 
@@ -174,8 +173,12 @@ def require(target: ObjectKey, cluster: Cluster) -> None:
     """
     if target in records(target.kind, cluster):
         return
-    if target.kind == "Pod" and _is_of_a_set(target, cluster):
-        return
+    if target.kind == "Pod":  # A StatefulSet may create it.
+        name, _, number = target.name.rpartition("-")
+        above, ordinal = cluster.controllers.get(ObjectKey("StatefulSet", target.namespace, name)), natural(number)
+        first = 0 if above is None else above.workload.first_ordinal
+        if above is not None and ordinal is not None and first <= ordinal < first + (above.workload.replicas or 0):
+            return
     if target.namespace and "Namespace" in cluster.complete and target.namespace not in cluster.namespaces:
         raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
     if cluster.is_unread(target):
@@ -196,17 +199,6 @@ def only_pods(target: ObjectKey, cluster: Cluster) -> str:
     kind = full_name(target.kind)
     hint = _HINT.format(kind=kind, name=target.name, namespace=target.namespace)
     return f'the cluster facts hold pods of {kind} "{target.name}", but not the object itself; {hint}'
-
-
-def _is_of_a_set(target: ObjectKey, cluster: Cluster) -> bool:
-    """Return whether a StatefulSet creates the pod."""
-    name, _, number = target.name.rpartition("-")
-    found = cluster.controllers.get(ObjectKey("StatefulSet", target.namespace, name))
-    ordinal = natural(number)
-    if found is None or ordinal is None:
-        return False
-    first = found.workload.first_ordinal
-    return first <= ordinal < first + (found.workload.replicas or 0)
 
 
 def kinds_of(command: Command) -> frozenset[str]:
