@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
@@ -54,8 +54,21 @@ def read(source: SourceFile) -> Optional[Baseline]:
         raise SourceError(source.name, "not a baseline: nested too deep") from None
     except ValueError:
         raise SourceError(source.name, "not a baseline: a number has too many digits") from None
-    counts = _counts(document)
-    return None if counts is None else Baseline(_root(source.name), counts)
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        return None
+    entries = document.get("findings")
+    if not isinstance(entries, list):
+        return None
+    counts: Counter[Identity] = Counter()
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("object"), dict):
+            return None
+        fields, count = {**entry, **entry["object"]}, entry.get("count", 1)
+        key = tuple(fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
+        if len(key) != len(_FIELDS) or type(count) is not int or count < 1:
+            return None
+        counts[key] += count
+    return Baseline(_root(source.name), counts)
 
 
 def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> BaselineMatch:
@@ -131,22 +144,3 @@ def _relative(name: str, root: str) -> str:
 
 def _root(path: str) -> str:
     return os.path.dirname(os.path.abspath(path))
-
-
-def _counts(document: Any) -> Optional[dict[Identity, int]]:
-    """Return the entries of a document; None if it is not a baseline."""
-    if not isinstance(document, dict) or document.get("kind") != _KIND:
-        return None
-    entries = document.get("findings")
-    if not isinstance(entries, list):
-        return None
-    counts: Counter[Identity] = Counter()
-    for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("object"), dict):
-            return None
-        fields, count = {**entry, **entry["object"]}, entry.get("count", 1)
-        key = tuple(fields[name] for name in _FIELDS if isinstance(fields.get(name), str))
-        if len(key) != len(_FIELDS) or type(count) is not int or count < 1:
-            return None
-        counts[key] += count
-    return counts

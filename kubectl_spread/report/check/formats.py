@@ -16,7 +16,7 @@ from typing import NamedTuple, Optional
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.finding import DocumentFix, Finding, RuleMeta, Safety, Severity
+from kubectl_spread.lint.finding import Finding, RuleMeta, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report import junit as xml
@@ -147,7 +147,7 @@ def check_report(report: CheckReport) -> Plain:
     return {
         "apiVersion": API_VERSION,
         "kind": "CheckReport",
-        "findings": [_finding(item) for item in report.findings],
+        "findings": list(map(_finding, report.findings)),
         "placements": placements,
         "errors": error_documents(report.errors),
         "checked": report.checked,
@@ -158,27 +158,30 @@ def check_report(report: CheckReport) -> Plain:
 
 
 def _finding(finding: Finding) -> Plain:
+    fix, edits = None, _edits(finding)
+    if finding.repair is not None and edits:
+        fix = {
+            "title": finding.repair.fix.title,
+            "safety": "safe" if finding.repair.fix.is_safe else "unsafe",
+            "edits": [{**_place(place), "text": text} for place, text in edits],
+        }
     return {
         **to_document(finding, "code=rule.code name=rule.name severity=rule.severity message"),
         **_place(finding.place),
         **to_document(finding, "object template=place.template path hint"),
         "related": [{**_place(label.place), "message": label.text} for label in finding.related],
-        "fix": _fix(finding.repair),
+        "fix": fix,
     }
 
 
-def _fix(repair: Optional[DocumentFix]) -> Optional[Plain]:
-    """Return the fix of a finding; None if there is none, or if the text cannot be edited."""
+def _edits(finding: Finding) -> list[tuple[Place, str]]:
+    """Return the places of a finding's fix, and their new texts; empty if the text cannot be edited."""
+    repair = finding.repair
     if repair is None:
-        return None
+        return []
     from kubectl_spread.lint.fixing import possible_edits
 
-    edits = [
-        {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}
-        for edit in possible_edits(repair)
-    ]
-    safety = "safe" if repair.fix.is_safe else "unsafe"
-    return {"title": repair.fix.title, "safety": safety, "edits": edits} if edits else None
+    return [(Place(repair.source, Span(edit.start, edit.end)), edit.text) for edit in possible_edits(repair)]
 
 
 def _place(place: Place) -> Plain:
@@ -191,21 +194,18 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def github(report: CheckReport) -> str:
     """Return workflow commands, which GitHub Actions shows at the lines of a pull request."""
-    return "\n".join(
-        f"::{_COMMANDS[item.severity]} {_command_fields(item)}::{_data(item.text)}" for item in diagnostics(report)
-    )
-
-
-def _command_fields(item: Diagnostic) -> str:
-    if item.topic is Topic.INPUT:
-        return f"file={_property(item.subject.removeprefix('./'))}"
-    if item.finding is None:
-        return f"title={item.title}"
-    begin, column, end, end_column = region(item.finding.place)
-    where = f"file={_property(item.subject.removeprefix('./'))},line={begin},endLine={end}"
-    if end == begin:
-        where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
-    return f"{where},title={_property(item.title)}"
+    lines = []
+    for item in diagnostics(report):
+        file, fields = f"file={_property(item.subject.removeprefix('./'))}", f"title={_property(item.title)}"
+        if item.topic is Topic.INPUT:
+            fields = file
+        elif item.finding is not None:
+            begin, column, end, end_column = region(item.finding.place)
+            # GitHub takes columns on one line only.
+            columns = f",col={column},endColumn={end_column}" if end == begin else ""
+            fields = f"{file},line={begin},endLine={end}{columns},{fields}"
+        lines.append(f"::{_COMMANDS[item.severity]} {fields}::{_data(item.text)}")
+    return "\n".join(lines)
 
 
 def _data(text: str) -> str:
@@ -224,17 +224,23 @@ _ABOUT_ROLLOUTS = "SPR402"
 
 def gitlab(report: CheckReport) -> str:
     """Return a JSON list with an entry for each finding, and for each stuck rollout that no finding is about."""
-    entries = []
-    for finding, digest in zip(report.findings, _fingerprints(report.findings), strict=True):
-        begin, _, end, _ = region(finding.place)
-        origin = rendered_from(finding.place)
+    entries: list[Plain] = []
+
+    def add(description: str, check_name: str, fingerprint: str, severity: str, place: Place, end: int) -> None:
+        lines = {"begin": region(place)[0], "end": end}
         entries.append({
-            "description": f"{finding.message} ({origin})" if origin else finding.message,
-            "check_name": finding.rule.code,
-            "fingerprint": digest,
-            "severity": _GITLAB_SEVERITIES[finding.rule.severity],
-            "location": {"path": os.path.relpath(finding.place.source.name), "lines": {"begin": begin, "end": end}},
+            "description": description,
+            "check_name": check_name,
+            "fingerprint": fingerprint,
+            "severity": severity,
+            "location": {"path": os.path.relpath(place.source.name), "lines": lines},
         })  # fmt: skip
+
+    for finding, digest in zip(report.findings, _fingerprints(report.findings), strict=True):
+        origin, rule = rendered_from(finding.place), finding.rule
+        description = f"{finding.message} ({origin})" if origin else finding.message
+        end = region(finding.place)[2]
+        add(description, rule.code, digest, _GITLAB_SEVERITIES[rule.severity], finding.place, end)
     # Stuck rollouts of workloads whose places are known
     known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
     for result in report.rollouts:
@@ -243,14 +249,8 @@ def gitlab(report: CheckReport) -> str:
             continue
         from kubectl_spread.report.check import rollouts  # numpy: 80 ms
 
-        file, line = place.source.name, region(place)[0]
-        entries.append({
-            "description": f"Rollout: {rollouts.sentence(result)}",
-            "check_name": "rollout",
-            "fingerprint": _digest((result.kind.value, file, *(text for key in result.keys for text in key))),
-            "severity": "major",
-            "location": {"path": os.path.relpath(file), "lines": {"begin": line, "end": line}},
-        })  # fmt: skip
+        digest = _digest((result.kind.value, place.source.name, *(text for key in result.keys for text in key)))
+        add(f"Rollout: {rollouts.sentence(result)}", "rollout", digest, "major", place, region(place)[0])
     return json.dumps(entries, indent=2)
 
 
@@ -278,8 +278,15 @@ def junit(report: CheckReport) -> str:
     problems = list(diagnostics(report))
     by_file: dict[str, list[xml.Case]] = {file: [] for file in report.files}
     for item in problems:
-        if item.finding is not None and item.subject in by_file:
-            by_file[item.subject].append(_finding_case(item.finding))
+        finding = item.finding
+        if finding is None or item.subject not in by_file:
+            continue
+        place, is_info = location(finding.place), item.severity is Severity.INFO
+        lines = [f"info: {finding.message}" if is_info else "", place, rendered_from(finding.place), finding.path]
+        text = "\n".join(filter(None, [*lines, finding.hint]))
+        failure = xml.Result("failure", {"type": item.severity.value, "message": finding.message}, text)
+        result = xml.Result("system-out", text=text) if is_info else failure
+        by_file[item.subject].append(xml.Case(f"{item.title} {place}", [result]))
     suites = [xml.Suite(file, cases or [xml.Case("check")]) for file, cases in by_file.items()]
     if report.placements:
         placed = {item.subject: [_result(item)] for item in problems if item.topic is Topic.PLACEMENT}
@@ -301,17 +308,6 @@ def _result(item: Diagnostic) -> xml.Result:
     if item.severity is Severity.INFO:
         return xml.Result("system-out", text=item.text)
     return xml.Result("error" if item.is_unread else "failure", {"type": item.title, "message": item.text})
-
-
-def _finding_case(finding: Finding) -> xml.Case:
-    place, severity = location(finding.place), finding.rule.severity
-    lines = [place, rendered_from(finding.place), finding.path, finding.hint]
-    if severity is Severity.INFO:
-        lines.insert(0, f"{severity.value}: {finding.message}")
-    text = "\n".join(filter(None, lines))
-    failure = xml.Result("failure", {"type": severity.value, "message": finding.message}, text)
-    result = xml.Result("system-out", text=text) if severity is Severity.INFO else failure
-    return xml.Case(f"{finding.rule.code} {finding.rule.name} {place}", [result])
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -373,7 +369,18 @@ def _sarif_result(finding: Finding, fingerprint: str) -> Plain:
     if finding.object.kind:
         name = "/".join(part for part in finding.object if part)
         place["logicalLocations"] = [{"fullyQualifiedName": f"{name}:{finding.path}", "kind": "object"}]
-    template = finding.place.template
+    template, repair = finding.place.template, finding.repair
+    fix, edits = None, _edits(finding)
+    if repair is not None and edits:
+        replacements = [
+            {"deletedRegion": _physical(place)["region"], "insertedContent": {"text": text}} for place, text in edits
+        ]
+        title = repair.fix.title
+        fix = {
+            "description": {"text": title if repair.fix.is_safe else f"{title} (unsafe: it may change where pods run)"},
+            "artifactChanges": [{**_file(repair.source.name), "replacements": replacements}],
+            "properties": {"safety": "safe" if repair.fix.is_safe else "unsafe"},
+        }
     return {
         "ruleId": finding.rule.code,
         "ruleIndex": [*RULES].index(finding.rule.code),
@@ -386,32 +393,8 @@ def _sarif_result(finding: Finding, fingerprint: str) -> Plain:
         ],
         "partialFingerprints": {"kubectlSpread/v1": fingerprint},
         **({"properties": {"template": template}} if template else {}),
-        **_sarif_fixes(finding),
+        **({"fixes": [fix]} if fix else {}),
     }
-
-
-def _sarif_fixes(finding: Finding) -> Plain:
-    """Return the fix of a finding; empty if the text cannot be edited."""
-    if finding.repair is None:
-        return {}
-    from kubectl_spread.lint.fixing import possible_edits
-
-    source = finding.repair.source
-    replacements = [
-        {
-            "deletedRegion": _physical(Place(source, Span(edit.start, edit.end)))["region"],
-            "insertedContent": {"text": edit.text},
-        }
-        for edit in possible_edits(finding.repair)
-    ]
-    if not replacements:
-        return {}
-    change = {**_file(source.name), "replacements": replacements}
-    fix = finding.repair.fix
-    safety = Safety.SAFE if fix.is_safe else Safety.UNSAFE
-    text = fix.title if fix.is_safe else f"{fix.title} (unsafe: it may change where pods run)"
-    described = {"description": {"text": text}, "artifactChanges": [change], "properties": {"safety": safety.value}}
-    return {"fixes": [described]}
 
 
 def _physical(place: Place) -> Plain:
@@ -421,12 +404,8 @@ def _physical(place: Place) -> Plain:
 
 def _file(name: str) -> Plain:
     """Return a file relative to the working directory, usually the repository's root; other files unchanged."""
-    path = os.path.relpath(name).replace(os.sep, "/")
-    if path.startswith("../"):
-        return {"artifactLocation": {"uri": _quoted(os.path.abspath(name).replace(os.sep, "/"))}}
-    return {"artifactLocation": {"uri": _quoted(path), "uriBaseId": "%SRCROOT%"}}
-
-
-def _quoted(path: str) -> str:
-    """Return a path as a URI; a byte that is not UTF-8 keeps its value."""
-    return quote(path, errors="surrogateescape")
+    path, base = os.path.relpath(name), {"uriBaseId": "%SRCROOT%"}
+    if path.startswith(f"..{os.sep}"):
+        path, base = os.path.abspath(name), {}
+    # A byte that is not UTF-8 keeps its value.
+    return {"artifactLocation": {"uri": quote(path.replace(os.sep, "/"), errors="surrogateescape"), **base}}
