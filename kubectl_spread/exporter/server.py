@@ -142,9 +142,8 @@ class Poller:
                 workloads += 1
                 yield status
 
-        text = prometheus.text(counted(), policy)
         return Reading(
-            text=text,
+            text=prometheus.text(counted(), policy),
             at=time.time(),
             duration_s=time.monotonic() - self.began,
             workloads=workloads,
@@ -201,7 +200,11 @@ class ExporterServer(ThreadingHTTPServer):
         self.poller = poller
         self._most_age_s = most_age_s
         self._stuck_s = stuck_s
-        self._registry: CollectorRegistry = registry_of(poller)
+        self._registry = CollectorRegistry(auto_describe=False)  # of the readings, the process, and Python
+        self._registry.register(HealthCollector(poller))
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
         self._free = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -234,9 +237,8 @@ class ExporterServer(ThreadingHTTPServer):
 
     def _metrics(self) -> HttpResponse:
         reading = self.poller.recent(self._most_age_s)
-        return HttpResponse(
-            200, ("" if reading is None else reading.text) + generate_latest(self._registry).decode(), CONTENT_TYPE
-        )
+        own = generate_latest(self._registry).decode()
+        return HttpResponse(200, own if reading is None else reading.text + own, CONTENT_TYPE)
 
     def _healthz(self) -> HttpResponse:
         """Answer whether the process works: an API server that does not answer is not a reason to restart it."""
@@ -324,10 +326,7 @@ class HealthCollector(Collector):
         build = GaugeMetricFamily("kubectl_spread_build_info", "Version of the exporter.", labels=["version"])
         build.add_metric([__version__], 1)
         yield build
-        yield from self._of_last()
-
-    def _of_last(self) -> Iterator[Metric]:
-        last = self._poller.last
+        last = poller.last
         if last is None:
             return
         yield GaugeMetricFamily(
@@ -350,13 +349,3 @@ class HealthCollector(Collector):
         for plural in last.forbidden:
             forbidden.add_metric([plural], 1)
         yield forbidden
-
-
-def registry_of(poller: Poller) -> CollectorRegistry:
-    """Return the registry of the exporter's own metrics: its readings, its process, Python."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(HealthCollector(poller))
-    ProcessCollector(registry=registry)
-    PlatformCollector(registry=registry)
-    GCCollector(registry=registry)
-    return registry

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple, Optional, TypeVar
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.operations.rule_choice import DocumentChecker
@@ -56,31 +57,27 @@ class Review(NamedTuple):
 def review_documents(opened: Iterable[OpenDocument], checker: DocumentChecker, *, before: Review) -> Review:
     """Check the open documents together. If a bug prevents that, check each one separately."""
     bugs: list[Exception] = []
-    results = [(document, _result(document, checker, before=before, bugs=bugs)) for document in opened]
+    results: list[tuple[OpenDocument, Result]] = []
+    for document in opened:
+        known = before.documents.get(document.uri)
+        if known is not None and known.opened.text == document.text:
+            results.append((document, known.result))
+            continue
+        # A file contains neither a byte order mark nor single halves of surrogate pairs.
+        text = document.text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        source = SourceFile(document.name, text)
+        results.append((document, _tried(partial(checker.read, source), bugs) or Result(source, ())))
     together = [result for _, result in results]
     found = _tried(partial(checker.findings, together), bugs)
     if found is None:
         alone = [_tried(partial(checker.findings, [result]), bugs) or [] for result in together]
         found = [finding for findings in alone for finding in findings]
-    by_source: dict[int, list[Finding]] = {}
-    for finding in found:
-        by_source.setdefault(id(finding.place.source), []).append(finding)
+    by_source = grouped((id(finding.place.source), finding) for finding in found)
     documents = {
         document.uri: ReviewedDocument(document, result, tuple(by_source.get(id(result.source), ())))
         for document, result in results
     }
     return Review(documents, tuple(bugs))
-
-
-def _result(document: OpenDocument, checker: DocumentChecker, *, before: Review, bugs: list[Exception]) -> Result:
-    """Return the objects of a document; none if a bug prevents reading."""
-    known = before.documents.get(document.uri)
-    if known is not None and known.opened.text == document.text:
-        return known.result
-    # A file contains neither a byte order mark nor single halves of surrogate pairs.
-    text = document.text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    source = SourceFile(document.name, text)
-    return _tried(partial(checker.read, source), bugs) or Result(source, ())
 
 
 def _tried(work: Callable[[], T], bugs: list[Exception]) -> Optional[T]:

@@ -465,7 +465,7 @@ def replica_table(read: SimulateInputs, numbers: Optional[Range], watch: Watch) 
     for replicas in range(least, most + 1):
         first = parse(["scale", name, f"--replicas={replicas}", "-n", key.namespace])
         played = simulate_commands(request._replace(commands=(first, *rest)), watch, read=read)
-        rows.append(ReplicaCountRow(replicas, played.simulation.steps[0], played.simulation.steps[1:]))
+        rows.append(ReplicaCountRow(replicas, played.simulation.steps))
         errors = played.errors
         if watch.is_stopped:
             break

@@ -29,22 +29,22 @@ def render(before: SourceFile, text: str) -> str:
         return ""
     name = safe(before.name).lstrip("/")
     shown = [_shown(f"--- a/{name}\n"), _shown(f"+++ b/{name}\n")]
+    # Neighbours of one kind are joined, because hunks are split by the number of equal lines.
+    opcodes: list[Opcode] = []
+    for tag, run in itertools.groupby(_opcodes(old, new), itemgetter(0)):
+        first, *_, last = [*run] * 2
+        opcodes.append((tag, first[1], last[2], first[3], last[4]))
     matcher = difflib.SequenceMatcher(None, "", "")
-    matcher.opcodes = list(_merged(_opcodes(old, new)))  # type: ignore[attr-defined]  # typeshed leaves it out
+    matcher.opcodes = opcodes  # type: ignore[attr-defined]  # typeshed leaves it out
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        shown += [_shown(line) for line in _hunk(group, old, new)]
+        first, last = group[0], group[-1]
+        hunk = [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"]
+        for tag, start, end, new_start, new_end in group:
+            sign = " " if tag == "equal" else "-"
+            hunk += [f"{sign}{line}" for line in old[start:end]]
+            hunk += [f"+{line}" for line in new[new_start:new_end]] if sign == "-" else []
+        shown += map(_shown, hunk)
     return "".join(shown)
-
-
-def _hunk(group: list[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
-    first, last = group[0], group[-1]
-    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
-    for tag, start, end, new_start, new_end in group:
-        if tag == "equal":
-            yield from (f" {line}" for line in old[start:end])
-        else:
-            yield from (f"-{line}" for line in old[start:end])
-            yield from (f"+{line}" for line in new[new_start:new_end])
 
 
 def _range(start: int, end: int) -> str:
@@ -67,13 +67,6 @@ def _opcodes(old: list[str], new: list[str]) -> Iterator[Opcode]:
         if anchor < len(old):
             yield "equal", anchor, anchor + 1, new_anchor, new_anchor + 1
         at, new_at = anchor + 1, new_anchor + 1
-
-
-def _merged(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
-    """Join neighbours of one kind, because hunks are split by the number of equal lines."""
-    for tag, run in itertools.groupby(opcodes, itemgetter(0)):
-        first, *_, last = [*run] * 2
-        yield tag, first[1], last[2], first[3], last[4]
 
 
 def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:

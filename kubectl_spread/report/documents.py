@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any, NamedTuple, Optional, TypeVar, Union
+from typing import Any, Optional, TypeVar, Union
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.containers import grouped
@@ -23,14 +23,8 @@ Plain = dict[str, Any]
 T = TypeVar("T")
 
 
-class _Form(NamedTuple):
-    """The fields of a type of records in its schema, and functions for what the record has in another form."""
-
-    fields: Union[str, Callable[[Any], str]]
-    values: dict[str, Callable[[Any], object]] = {}  # noqa: RUF012 (never written to)
-
-
-_FORMS: dict[type, _Form] = {}
+# The fields of a type of records in its schema, and functions for what the record has in another form.
+_FORMS: dict[type, tuple[Union[str, Callable[[Any], str]], dict[str, Callable[[Any], object]]]] = {}
 
 
 def form(kind: type[T], fields: Union[str, Callable[[T], str]], **values: Callable[[T], object]) -> None:
@@ -43,7 +37,7 @@ def form(kind: type[T], fields: Union[str, Callable[[T], str]], **values: Callab
             A function if they depend on the record.
         values: functions for names that the record does not have, or has in another form.
     """
-    _FORMS[kind] = _Form(fields, values)
+    _FORMS[kind] = fields, values
 
 
 def to_document(record: object, fields: str = "", **values: object) -> Plain:
@@ -54,17 +48,19 @@ def to_document(record: object, fields: str = "", **values: object) -> Plain:
         fields: other fields than those of the form, written in the same way.
         values: what neither the record nor its form has.
     """
-    written = _FORMS.get(type(record)) or _Form(" ".join(getattr(record, "_fields", ())))
-    if not fields:
-        fields = written.fields if isinstance(written.fields, str) else written.fields(record)
+    written, functions = _FORMS.get(type(record)) or (" ".join(getattr(record, "_fields", ())), {})
     document = {}
-    for name, path, is_nullable in _parsed(fields):
+    for name, path, is_nullable in _parsed(fields or (written if isinstance(written, str) else written(record))):
+        value: Any = record
         if name in values:
             value = values[name]
-        elif name in written.values:
-            value = written.values[name](record)
-        else:
-            value = _value(record, path)
+        elif name in functions:
+            value = functions[name](record)
+        else:  # a field, or a field of a field; a Boolean one also without its `is_` or `has_`
+            for field in path:
+                forms = (field, f"is_{field}", f"has_{field}")
+                known = next((form for form in forms if hasattr(value, form)), field)
+                value = None if value is None else getattr(value, known)
         document[name] = None if is_nullable and not value else plain(value)
     return document
 
@@ -80,16 +76,6 @@ def _parsed(fields: str) -> list[tuple[str, tuple[str, ...], bool]]:
         camel_case = re.sub("_(.)", lambda letter: letter[1].upper(), stem)
         parsed.append((camel_case, tuple((field or snake_case).split(".")), written != stem))
     return parsed
-
-
-def _value(record: Any, path: tuple[str, ...]) -> Any:
-    """Return a field, or the field of a field; a Boolean one also without its `is_` or `has_`."""
-    for field in path:
-        if record is None:
-            return None
-        names = (field, f"is_{field}", f"has_{field}")
-        record = getattr(record, next((name for name in names if hasattr(record, name)), field))
-    return record
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import Union
 
 from kubectl_spread.explain.messages import meaning as meanings
 from kubectl_spread.explain.messages.catalogue import Component
@@ -70,7 +71,7 @@ def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
     """Return one message; `explained` has the meanings written so far, and this one adds its own."""
     out = [paint(line, "bold") for line in wrap(headline(message), style)]
     out += [paint(line, "yellow") for line in wrap(meanings.cut_sentence(message), style)]
-    out += _parts(_meanings(message), style, explained)
+    out += _parts(message, style, explained)
     whole = meanings.meaning_of_whole(message)
     key = whole if message.is_of_nodes else message.form
     if whole and key not in explained and message.form != "unknown":  # then the headline says it
@@ -82,7 +83,7 @@ def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total else ""
         out += ["", *wrap(f"Preemption, which evicts pods of lower priority{nodes}:", style)]
-        out += _parts(_meanings_in_clause(clause), style, explained, where="clause")
+        out += _parts(clause, style, explained)
         out += wrap(clause.verdict, style, indent="  ")
         out += wrap(meanings.meaning_of_preemption(clause), style, indent="  ")
     for words in message.post_filter:
@@ -116,17 +117,15 @@ def document(messages: Iterable[Message]) -> Plain:
     return report_document("MessageExplanation", {"messages": list(map(to_document, messages))})
 
 
-def _part(part: Part, meaning: str) -> Plain:
-    return to_document(part, "count=number reason kind subject cut meaning", meaning=meaning)
+def _meaning(part: Part, of: Union[Message, Preemption]) -> str:
+    if isinstance(of, Preemption):
+        return meanings.meaning_in_preemption(part)
+    return meanings.meaning(part, of_groups=of.form == "notScaled")
 
 
-def _meanings(message: Message) -> list[tuple[Part, str]]:
-    of_groups = message.form == "notScaled"
-    return [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
-
-
-def _meanings_in_clause(clause: Preemption) -> list[tuple[Part, str]]:
-    return [(part, meanings.meaning_in_preemption(part)) for part in clause.parts]
+def _part_documents(of: Union[Message, Preemption]) -> list[Plain]:
+    fields = "count=number reason kind subject cut meaning"
+    return [to_document(part, fields, meaning=_meaning(part, of)) for part in of.parts]
 
 
 form(
@@ -134,7 +133,7 @@ form(
     "component form text nodes=total parts postFilter preemption versions details meaning doubt times cut "
     "notUnderstood next",
     component=lambda item: _COMPONENTS.get(item.component, item.component.value),
-    parts=lambda item: [_part(*pair) for pair in _meanings(item)],
+    parts=_part_documents,
     versions=lambda item: None if item.era is None else [f"1.{minor}" for minor in item.era],
     details=lambda item: dict(item.details),
     meaning=lambda item: " ".join(filter(None, (meanings.cut_sentence(item), meanings.meaning_of_whole(item)))),
@@ -144,7 +143,7 @@ form(
 form(
     Preemption,
     "nodes=total parts verdict meaning",
-    parts=lambda item: [_part(*pair) for pair in _meanings_in_clause(item)],
+    parts=_part_documents,
     meaning=meanings.meaning_of_preemption,
 )
 
@@ -158,16 +157,12 @@ def releases(era: Range) -> str:
     return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
-def _parts(
-    meanings_of_parts: list[tuple[Part, str]], style: Style, explained: set[str], *, where: str = ""
-) -> list[str]:
+def _parts(of: Union[Message, Preemption], style: Style, explained: set[str]) -> list[str]:
     """Return the parts, each with its count in a column and its meaning below, unless it is explained already."""
-    if not meanings_of_parts:
-        return []
-    column = max(len(str(part.number or "")) for part, _ in meanings_of_parts)
-    indent = " " * (column + 4 if column else 2)
-    out = [] if where else [""]
-    for part, meaning in meanings_of_parts:
+    column = max((len(str(part.number or "")) for part in of.parts), default=0)
+    indent, where = " " * (column + 4 if column else 2), "clause" if isinstance(of, Preemption) else ""
+    out = [] if where or not of.parts else [""]
+    for part in of.parts:
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
         reason = wrap(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), style, indent=indent)
         first = count + (reason[0][len(indent) :] if reason else "")
@@ -176,7 +171,7 @@ def _parts(
         own = len(_SENTENCE.split(part.kind.form.meaning))
         sentences = {
             f"{where} {part.kind.value} {at}" if at < own else sentence: sentence
-            for at, sentence in enumerate(_SENTENCE.split(meaning))
+            for at, sentence in enumerate(_SENTENCE.split(_meaning(part, of)))
         }
         out += wrap(" ".join(sentences[key] for key in sentences if key not in explained), style, indent=indent)
         explained.update(sentences)

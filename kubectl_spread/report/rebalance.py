@@ -82,11 +82,20 @@ def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
 
 def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
     """Yield the parts of the answer for workloads that are repaired together, each with whether it is a detail."""
+    violations, most = [], None if style.is_detailed else _MOST_DOMAINS
+    for change in item.before:
+        status, counts = change.status, {domain.value: domain.before for domain in change.domains}
+        also = also_counted(status.also_counted)
+        violations.append(
+            f"  {_whose(change, item)}{status.topology_key} ({status.when_unsatisfiable}): "
+            f"{pods_by_domain(counts, most=most)}; skew {status.skew}, maxSkew {status.max_skew}{_min_domains(change)}"
+            f"{'; ' * bool(also)}{also}"
+        )
     yield (
         False,
         [
             f"{names(item.keys)}: {paint(verdict(item), 'good' if item.is_repaired else 'bad')}",
-            *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
+            *_wrapped(violations, style),
         ],
     )
     script = ["Commands:", *(f"  {style.command(line)}" for line in script_lines(commands(item)))]
@@ -172,8 +181,17 @@ def eviction_warning(plan: EvictionPlan) -> str:
 
 
 def eviction_rows(evictions: Sequence[Eviction]) -> list[tuple[str, ...]]:
-    """Return the number, the pod, its node and the nodes of the new pod of each eviction."""
-    return [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(evictions, 1)]
+    """Return the number, the pod, its node and the nodes of the new pod of each eviction; of many, their domain."""
+    rows: list[tuple[str, ...]] = []
+    for at, item in enumerate(evictions, 1):
+        nodes = series(item.nodes, "or")
+        if len(item.nodes) > _MOST_NODES:
+            places = {key: values for key, values in item.places.items() if key != HOSTNAME and values}
+            smallest = min(places.items(), key=lambda place: (len(place[1]), place[0]), default=("", ()))[1]
+            where = f" in {series(smallest[:_MOST_NODES], 'or')}" if places else ""
+            nodes = f"one of {len(item.nodes)} nodes{where}"
+        rows.append((str(at), item.pod, item.node, nodes))
+    return rows
 
 
 def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
@@ -233,8 +251,8 @@ def why_restart(item: Repair) -> Iterator[str]:
             f"on the way. The rollout creates new pods first: {ready} stay ready."
         )
         return
-    reasons = "; ".join(map(obstacle, item.obstacles))
-    yield f"Why not evict: {reasons}. The rollout keeps at least {ready} of {pods} ready."
+    why = "; ".join(map(obstacle, item.obstacles))
+    yield f"Why not evict: {why}. The rollout keeps at least {ready} of {pods} ready."
 
 
 def remedy_lines(item: Repair) -> list[str]:
@@ -370,31 +388,10 @@ def unclear_budget(item: UnclearBudget) -> str:
     return f"PodDisruptionBudget {safe(item.namespace)}/{safe(item.name)} may cover these pods: {why}."
 
 
-def _violation(change: ConstraintChange, style: Style) -> str:
-    most = None if style.is_detailed else _MOST_DOMAINS
-    counts = pods_by_domain({item.value: item.before for item in change.domains}, most=most)
-    return (
-        f"{change.status.topology_key} ({change.status.when_unsatisfiable}): {counts}; "
-        f"skew {change.status.skew}, maxSkew {change.status.max_skew}{_min_domains(change)}"
-        f"{'; ' * bool(change.status.also_counted)}{also_counted(change.status.also_counted)}"
-    )
-
-
 def _min_domains(change: ConstraintChange) -> str:
     if change.status.min_domains is None or len(change.domains) >= change.status.min_domains:
         return ""
     return f", with fewer than minDomains ({change.status.min_domains}) domains, so that the minimum is 0"
-
-
-def landing_nodes(item: Eviction) -> str:
-    """Return the nodes on which the new pod may land; their domain instead of many names."""
-    if len(item.nodes) <= _MOST_NODES:
-        return series(item.nodes, "or")
-    places = {key: values for key, values in item.places.items() if key != HOSTNAME and values}
-    if not places:
-        return f"one of {len(item.nodes)} nodes"
-    key = min(places, key=lambda key: (len(places[key]), key))
-    return f"one of {len(item.nodes)} nodes in {series(places[key][:_MOST_NODES], 'or')}"
 
 
 def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:

@@ -23,32 +23,25 @@ class ReplicaCountRow(NamedTuple):
     """A number of replicas: the outcome of scaling to it, then the outcome of each command."""
 
     replicas: int
-    start: PlayedStep
     steps: tuple[PlayedStep, ...]
 
     @property
-    def summaries(self) -> list[StepSummary]:
-        """Return the summaries of scaling and of each command."""
-        return [step.summary for step in (self.start, *self.steps)]
+    def last(self) -> StepSummary:
+        return self.steps[-1].summary
 
     @property
     def verdict(self) -> Verdict:
         """Return the worst verdict of the steps."""
-        return max((summary.verdict for summary in self.summaries), key=list(Verdict).index)
-
-    @property
-    def is_fine(self) -> bool:
-        """Return whether every step completes in every outcome."""
-        return self.start.is_fine and all(step.is_fine for step in self.steps)
+        return max((step.summary.verdict for step in self.steps), key=list(Verdict).index)
 
     def workload(self, key: ObjectKey) -> Optional[WorkloadSummary]:
         """Return the summary of a workload after the last step; None if it is gone."""
-        return next((item for item in self.summaries[-1].workloads if item.key == key), None)
+        return next((item for item in self.last.workloads if item.key == key), None)
 
     def pods(self, key: ObjectKey) -> tuple[Optional[Union[Range, int]], ...]:
         """Return how many pods are ready, ready at least, Pending and not created; None if that is not known."""
         item, none = self.workload(key), Range(0, 0)
-        if not self.summaries[-1].endings:
+        if not self.last.endings:
             return (None,) * 4
         return (
             (none, 0, none, none) if item is None else (item.ready, item.fewest_ready, item.pending, item.not_created)
@@ -72,7 +65,7 @@ class ReplicaTable(NamedTuple):
     @property
     def is_fine(self) -> bool:
         """Return whether every number of replicas completes in every outcome."""
-        return all(row.is_fine for row in self.rows)
+        return all(step.is_fine for row in self.rows for step in row.steps)
 
 
 def text(found: ReplicaTable, style: Style) -> list[str]:
@@ -91,35 +84,30 @@ def rows(found: ReplicaTable) -> list[tuple[str, ...]]:
     keys = sorted({spread.topology_key for row in found.rows for spread in row.spreads(found.key)})
     short = [item.rpartition("/")[2] for item in keys]
     head = ("replicas", "verdict", "ready", "fewest ready", "Pending", *(f"{item} skew" for item in short), "outcomes")
-    return [head, *(_row(row, found.key, keys) for row in found.rows)]
-
-
-def _row(row: ReplicaCountRow, key: ObjectKey, keys: list[str]) -> tuple[str, ...]:
-    last, head = row.summaries[-1], (str(row.replicas), VERDICTS[row.verdict])
-    if not last.endings:
-        return (*head, *("?" for _ in range(4 + len(keys))))
-    skews = {spread.topology_key: str(spread.after) for spread in row.spreads(key)}
-    number = f"{len(last.endings)}" if last.is_exact else f"{len(last.endings)} or more"
-    return (*head, *map(str, row.pods(key)[:3]), *(skews.get(topology_key, "0") for topology_key in keys), number)
+    lines: list[tuple[str, ...]] = [head]
+    for row in found.rows:
+        numbers = ["?"] * (4 + len(keys))
+        if row.last.endings:
+            skews = {spread.topology_key: str(spread.after) for spread in row.spreads(found.key)}
+            outcomes = f"{len(row.last.endings)}{'' if row.last.is_exact else ' or more'}"
+            numbers = [*map(str, row.pods(found.key)[:3]), *(skews.get(item, "0") for item in keys), outcomes]
+        lines.append((str(row.replicas), VERDICTS[row.verdict], *numbers))
+    return lines
 
 
 def document(found: ReplicaTable) -> Plain:
     """Return a SimulationTable."""
-    rows = [_row_document(row, found.key) for row in found.rows]
+    rows = []
+    for row in found.rows:
+        document = to_document(
+            row,
+            "replicas verdict exact states outcomeCount ready fewestReady pending notCreated skew",
+            exact=all(step.summary.is_exact for step in row.steps),
+            states=sum(step.summary.states for step in row.steps),
+            outcomeCount=len(row.last.endings),
+            skew=[to_document(spread, "topologyKey after worst=on_the_way") for spread in row.spreads(found.key)],
+            **dict(zip(("ready", "fewestReady", "pending", "notCreated"), row.pods(found.key), strict=True)),
+        )
+        rows.append(as_sampled(document, row.last))
     table = to_document(found, "object=key steps interrupted rows", rows=rows)
     return report_document("SimulationTable", table, errors=found.errors)
-
-
-def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
-    every = row.summaries
-    document = to_document(
-        row,
-        "replicas verdict exact states outcomeCount ready fewestReady pending notCreated skew",
-        exact=all(summary.is_exact for summary in every),
-        states=sum(summary.states for summary in every),
-        outcomeCount=len(every[-1].endings),
-        skew=[to_document(spread, "topologyKey after worst=on_the_way") for spread in row.spreads(key)],
-        **dict(zip(("ready", "fewestReady", "pending", "notCreated"), row.pods(key), strict=True)),
-    )
-    ranges: Plain = as_sampled(document, every[-1])
-    return ranges

@@ -30,23 +30,24 @@ def page(rule: RuleMeta, width: Optional[int] = None) -> str:
     Paragraphs of prose are wrapped at `width`, examples never; None keeps the lines as they are written.
     """
     text = f"{title(rule)}\n\n{documentation(rule)}"
-    return text if width is None else "\n\n".join(_wrapped(part, width) for part in text.split("\n\n"))
-
-
-def _wrapped(part: str, width: int) -> str:
-    lines = part.split("\n")
-    is_prose = not any(line.startswith((" ", "#")) for line in lines) and max(map(len, lines)) > width
-    return "\n".join(wrap(" ".join(lines), Style(width))) if is_prose else part
+    if width is None:
+        return text
+    parts = text.split("\n\n")
+    for at, part in enumerate(parts):
+        lines = part.split("\n")
+        if max(map(len, lines)) > width and not any(line.startswith((" ", "#")) for line in lines):
+            parts[at] = "\n".join(wrap(" ".join(lines), Style(width)))
+    return "\n\n".join(parts)
 
 
 def markdown(rule: RuleMeta) -> str:
     """Return the documentation with its example fenced: Markdown joins an indented block to the line above."""
-    return _BLOCK.sub(_fenced, documentation(rule))
 
+    def fenced(match: re.Match[str]) -> str:
+        lines = re.sub("(?m)^ {4}", "", match[1].rstrip("\n"))
+        return f"\n\n```yaml\n{lines}\n```\n"
 
-def _fenced(match: re.Match[str]) -> str:
-    lines = "\n".join(line[4:] for line in match[1].rstrip("\n").split("\n"))
-    return f"\n\n```yaml\n{lines}\n```\n"
+    return _BLOCK.sub(fenced, documentation(rule))
 
 
 def list_rules(rules: Iterable[RuleMeta], width: Optional[int] = None) -> list[str]:

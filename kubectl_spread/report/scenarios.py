@@ -100,15 +100,13 @@ form(UnmetExpectation, "step line column what expected=wanted found")
 
 def junit(results: Sequence[ScenarioResult]) -> str:
     """Return JUnit's XML: a suite for all scenarios together, a case for each scenario."""
-    cases = [Case(result.name, _junit_results(result), result.file) for result in results]
+    cases = []
+    for result in results:
+        found = [Result("error", {"message": str(error)}) for error in result.errors]
+        for failure in result.failures:
+            text = sentence(result, failure)
+            found.append(Result("failure", {"type": failure.what.split()[0], "message": text}, text))
+        if not (result.is_fine or found):
+            found.append(Result("failure", {"type": "complete", "message": "a step may get stuck"}))
+        cases.append(Case(result.name, found, result.file))
     return junit_document("kubectl spread simulate run", [Suite("scenarios", cases)])
-
-
-def _junit_results(result: ScenarioResult) -> list[Result]:
-    found = [Result("error", {"message": str(error)}) for error in result.errors]
-    for failure in result.failures:
-        text = sentence(result, failure)
-        found.append(Result("failure", {"type": failure.what.split()[0], "message": text}, text))
-    if not (result.is_fine or found):
-        found.append(Result("failure", {"type": "complete", "message": "a step may get stuck"}))
-    return found

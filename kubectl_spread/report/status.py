@@ -50,9 +50,27 @@ def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bo
         name = resource(status.key)
         first = (status.key.namespace, name) if has_namespace else (name,)
         about = (status.key.kind, status.key.namespace, status.key.name)
+        pods = f"{status.running}{'' if status.wanted is None else f'/{status.wanted}'}"  # like READY of kubectl: `2/3`
         for item in status.constraints or (None,):
-            cells = tuple(safe(cell) or _NONE for cell in (*first, *_cells(item, status, is_wide=is_wide)))
-            found.append(Row((*about, str(item.position) if item else ""), cells))
+            cells, state, selector, since, reason = [""] * 6, None, "", status.pending_since, status.why
+            if item is not None:
+                key = item.topology_key if is_wide else short_key(item.topology_key)
+                least = f" of {item.min_domains}" if item.min_domains and item.counts.is_below_min_domains else ""
+                cells = [
+                    f"{key} (default)" if item.is_default else key,
+                    str(item.max_skew),
+                    item.when_unsatisfiable,
+                    f"{len(item.counts.domains)}{least}",
+                    counts_text(item, is_wide=is_wide),
+                    _NONE if item.skew is None else str(item.skew),
+                ]
+                selector = "" if item.selector is None else selector_text(item.selector)
+                since = since or (f"after {item.not_before}" if item.not_before else "")
+                state, reason = item.state, item.reason
+            cells = [*first, *cells, state_text(state, status)]
+            cells += [pods, selector, since, reason] if is_wide else []
+            position = str(item.position) if item else ""
+            found.append(Row((*about, position), tuple(safe(cell) or _NONE for cell in cells)))
     return found
 
 
@@ -78,28 +96,6 @@ class ColumnWidths:
             "   ".join(cell.ljust(width) for cell, width in zip(row, self._widths, strict=True)).rstrip()
             for row in rows
         ]
-
-
-def _cells(item: Optional[ConstraintStatus], status: WorkloadStatus, *, is_wide: bool) -> list[str]:
-    """Return the cells of a constraint, or of a workload that has none."""
-    cells, state, selector, since, reason = [""] * 6, None, "", status.pending_since, status.why
-    if item is not None:
-        key = item.topology_key if is_wide else short_key(item.topology_key)
-        least = f" of {item.min_domains}" if item.min_domains and item.counts.is_below_min_domains else ""
-        cells = [
-            f"{key} (default)" if item.is_default else key,
-            str(item.max_skew),
-            item.when_unsatisfiable,
-            f"{len(item.counts.domains)}{least}",
-            counts_text(item, is_wide=is_wide),
-            _NONE if item.skew is None else str(item.skew),
-        ]
-        selector = "" if item.selector is None else selector_text(item.selector)
-        since = since or (f"after {item.not_before}" if item.not_before else "")
-        state, reason = item.state, item.reason
-    cells.append(state_text(state, status))
-    pods = f"{status.running}{'' if status.wanted is None else f'/{status.wanted}'}"  # like READY of kubectl: `2/3`
-    return [*cells, pods, selector, since, reason] if is_wide else cells
 
 
 def state_text(state: Optional[ConstraintState], status: WorkloadStatus) -> str:

@@ -83,22 +83,16 @@ def hang_indent(lines: Iterable[str], width: Optional[int], *, hanging: str = " 
     """
     if width is None:
         return list(lines)
-    return [part for line in lines for part in _hung(line, max(width, NARROWEST), hanging=hanging)]
-
-
-def _hung(line: str, width: int, *, hanging: str) -> list[str]:
-    """Return the parts of one line; colour codes take no room."""
-    if len(unpainted(line)) <= width:
-        return [line]
-    text = line.lstrip(" ")
-    lead = line[: len(line) - len(text)]
-    first, *words = text.split(" ")
-    parts = [lead + first]
-    for word in words:
-        if len(unpainted(parts[-1])) + 1 + len(unpainted(word)) <= width:
-            parts[-1] += f" {word}"
-        else:
-            parts.append(lead + hanging + word)
+    width, parts = max(width, NARROWEST), list[str]()
+    for line in lines:
+        words = line.lstrip(" ").split(" ") if len(unpainted(line)) > width else [line]
+        lead = line[: len(line) - len(line.lstrip(" "))]
+        parts.append(line if len(words) == 1 else lead + words[0])
+        for word in words[1:]:
+            if len(unpainted(parts[-1])) + 1 + len(unpainted(word)) <= width:  # colour codes take no room
+                parts[-1] += f" {word}"
+            else:
+                parts.append(lead + hanging + word)
     return parts
 
 
@@ -115,10 +109,17 @@ def table(rows: Sequence[tuple[str, ...]], style: Style = UNBROKEN, *, indent: s
     if style.width is None:
         return _columns(cells, natural, _GAP, indent=indent)
     room = max(style.width, NARROWEST) - len(indent)
+    longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(natural))]
+    wide, narrow = (room - gap * (len(natural) - 1) for gap in (_GAP, _NARROW_GAP))
     for narrowest in _NARROWEST_COLUMNS:
-        least = _least(cells, natural, narrowest)
-        gap = _gap(natural, least, room)
-        widths = _widths(natural, least, room - gap * (len(natural) - 1))
+        # Words stay whole, and so do columns that are short anyway.
+        least = [
+            most if narrowest and most <= _SHORT else max(word, min(most, narrowest))
+            for most, word in zip(natural, longest_word, strict=True)
+        ]
+        # The narrow gap if that keeps cells whole, or the table within its width
+        gap = _GAP if sum(natural) <= wide or (sum(natural) > narrow and sum(least) <= wide) else _NARROW_GAP
+        widths = _widths(natural, least, wide if gap == _GAP else narrow)
         lines = _columns(cells, widths, gap, indent=indent)
         if max(map(len, lines)) <= room + len(indent):
             return lines
@@ -159,32 +160,12 @@ def _blocks(cells: list[tuple[str, ...]], style: Style, *, indent: str) -> list[
     return out
 
 
-def _least(cells: list[tuple[str, ...]], natural: list[int], narrowest: int) -> list[int]:
-    """Return how narrow each column may become: words stay whole, and so do columns that are short anyway."""
-    longest_word = [max(max(map(len, row[at].split()), default=0) for row in cells) for at in range(len(cells[0]))]
-    return [
-        most if narrowest and most <= _SHORT else max(word, min(most, narrowest))
-        for most, word in zip(natural, longest_word, strict=True)
-    ]
-
-
-def _gap(natural: list[int], least: list[int], room: int) -> int:
-    """Return the narrow gap if that keeps cells whole or the table within its width."""
-    wide, narrow = (room - gap * (len(natural) - 1) for gap in (_GAP, _NARROW_GAP))
-    if sum(natural) <= wide:
-        return _GAP
-    return _GAP if sum(natural) > narrow and sum(least) <= wide else _NARROW_GAP
-
-
 def _widths(natural: list[int], least: list[int], room: int) -> list[int]:
     """Return the width of each column, so that the table fits if possible."""
     widths = list(natural)
-    excess = sum(widths) - room
-    while excess > 0:
+    while sum(widths) > room:
         able = [at for at in range(len(widths)) if widths[at] > least[at]]
         if not able:
             break
-        widest = max(able, key=lambda at: widths[at])
-        widths[widest] -= 1
-        excess -= 1
+        widths[max(able, key=lambda at: widths[at])] -= 1
     return widths

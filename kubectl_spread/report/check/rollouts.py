@@ -14,7 +14,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.verdict import cause
-from kubectl_spread.report.simulation import held, way_to_get_stuck
+from kubectl_spread.report.simulation import held, VERDICTS, way_to_get_stuck
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import numbered, resource, share, together
 from kubectl_spread.text.wording import comma_list, count_noun, safe
@@ -158,19 +158,14 @@ def _outcome(result: RolloutResult) -> str:
     if result.verdict is Verdict.NOT_KNOWN:
         reason = f"it depends on {result.because}" if result.because else _LIMIT
         return f"is not known ({safe(reason)})"
-    if result.verdict is Verdict.COMPLETES:
-        return f"completes {_certainty(result)}"
-    if result.verdict is Verdict.GETS_STUCK:
-        return f"gets stuck {_certainty(result)}"
-    found = "" if summary is None else share(summary.stuck_endings, len(summary.endings))
-    return f"may get stuck, {found}{'' if result.is_exact else ' that were found'}"
-
-
-def _certainty(result: RolloutResult) -> str:
-    if result.is_exact or result.summary is None:
-        return "in every outcome"
-    runs = result.summary.runs
-    return f"in {'one simulated run' if runs < 2 else f'all of {runs} simulated runs'} (other outcomes are possible)"
+    if result.verdict not in (Verdict.COMPLETES, Verdict.GETS_STUCK):
+        some = "" if summary is None else share(summary.stuck_endings, len(summary.endings))
+        return f"may get stuck, {some}{'' if result.is_exact else ' that were found'}"
+    where = "in every outcome"
+    if summary is not None and not result.is_exact:
+        runs = "one simulated run" if summary.runs < 2 else f"all of {summary.runs} simulated runs"
+        where = f"in {runs} (other outcomes are possible)"
+    return f"{VERDICTS[result.verdict]} {where}"
 
 
 def _why(result: RolloutResult) -> str:
@@ -200,18 +195,17 @@ def _cause(result: RolloutResult) -> str:
 
 
 def _way(result: RolloutResult) -> list[str]:
-    """Return the way to get stuck, step by step; empty if a rollout completes."""
+    """Return the way to get stuck, step by step; empty if a rollout completes, or for a single step."""
     sentences = list(map(safe, _sentences(result, is_detailed=False)))
-    if not result.is_stuck or len(sentences) < 2:
+    if len(sentences) < 2:
         return []
-    where = "`simulate` prints all"
-    return [f"    {text}" for text in numbered(sentences, where=where)]
+    return [f"    {text}" for text in numbered(sentences, where="`simulate` prints all")]
 
 
 def _sentences(result: RolloutResult, *, is_detailed: bool = True) -> list[str]:
     """Return the events after the user's step. Without `--details`, leave out events that others cause."""
     played = result.played
-    if played is None or not played.summary.witness:
+    if played is None or not (result.is_stuck and played.summary.witness):
         return []
     sentences = way_to_get_stuck(played, (), is_detailed=is_detailed)
     return sentences[1:] if is_detailed else sentences  # the first one tells the step itself
@@ -252,5 +246,5 @@ form(
         else [to_document(pods, "object=owner pod message outcomes") for pods in item.summary.waiting()]
     ),
     cause=lambda item: None if item.explanation is None or not item.is_stuck else cause(item.explanation),
-    witness=lambda item: _sentences(item) if item.is_stuck else [],
+    witness=_sentences,
 )

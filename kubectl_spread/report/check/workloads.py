@@ -76,11 +76,16 @@ def details(placement: Placement) -> list[str]:
             )
             why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
         out += [f"  not created: {_names(placement.not_created)}", f"    {why}"]
-    evictions = [
-        f"  placed after evicting {safe(item.pod.key)} from node {safe(item.pod.node_name)}, for {safe(item.by)}: "
-        f"{_afterwards(item)}"
-        for item in placement.evictions
-    ]
+    evictions = []
+    for item in placement.evictions:
+        what, again = f"evicting {safe(item.pod.key)} from node {safe(item.pod.node_name)}", item.again
+        then = "it has no controller and does not come back"
+        if again is not None and again.node:
+            then = f"its controller creates it again on node {safe(again.node)}"
+        elif again is not None:
+            waits = "its controller creates it again, and the new pod stays Pending"
+            then = waits if again.message else "it is created again"
+        evictions.append(f"  placed after {what}, for {safe(item.by)}: {then}")
     out += first_of(evictions, _MOST, lambda left: f"  and after evicting {count_noun(left, 'more pod')}")
     if placement.on_missing_nodes:
         nodes = {pod.pod: pod.node for pod in placement.placed}
@@ -103,16 +108,6 @@ def details(placement: Placement) -> list[str]:
 
 def _names(names: Iterable[str]) -> str:
     return comma_list(names, most=_MOST)
-
-
-def _afterwards(eviction: EvictedPod) -> str:
-    """Return the outcome for the replacement of a pod that preemption evicts."""
-    again = eviction.again
-    if again is None:
-        return "it has no controller and does not come back"
-    if again.node:
-        return f"its controller creates it again on node {safe(again.node)}"
-    return "its controller creates it again, and the new pod stays Pending" if again.message else "it is created again"
 
 
 def headline(placement: Placement, file: str = "") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -16,7 +15,7 @@ from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import added_nodes, draw, Drawing, DrawnNode, DrawnPod, Look, map_key, Shape
 from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.report.pages.workloads import ClusterPods
-from kubectl_spread.report.table import Block, Rows, Style
+from kubectl_spread.report.table import Rows, Style
 
 _THIS = Look("this pod", hue=4)
 _OTHERS = Look("pod of the same workload")
@@ -34,7 +33,11 @@ def render(reports: Sequence[PodReport], source: PageSource, cluster: Cluster) -
         pages=pages,
         title=pages[0][1]["summary"] if len(pages) == 1 else f"{len(pages)} pods explained",
         wide=_WIDE,
-        block_of=_block,
+        block_of=lambda block: (
+            {"header": block.rows[0], "rows": block.rows[1:]}
+            if isinstance(block, Rows)
+            else {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}
+        ),
         to_document=to_document,
         constraints=constraints,
         nodes=nodes,
@@ -71,10 +74,3 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
         if other.name != pod.name and not other.terminating
     ]
     return draw(key, drawn, shown, keep=explanation.diagnosis.feasible)
-
-
-def _block(block: Block) -> dict[str, Any]:
-    """Return a paragraph with its indentation, or a table."""
-    if isinstance(block, Rows):
-        return {"header": block.rows[0], "rows": block.rows[1:]}
-    return {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}

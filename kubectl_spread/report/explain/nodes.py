@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from kubectl_spread.explain.explanation import Explanation
@@ -95,9 +94,19 @@ def one_node_blocks(found: NodeView) -> list[Block]:
         verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
     else:
         verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
-    out: list[Block] = [f"Node {found.node.name} {verdict}.", *(f"  {fact}" for fact in _facts(found))]
+    is_cordoned = ", cordoned (spec.unschedulable)" if found.node.unschedulable else ""
+    out: list[Block] = [f"Node {found.node.name} {verdict}.", f"  {count_noun(found.pods, 'pod')} on it{is_cordoned}"]
+    for answer in found.taints:
+        tolerated = "not tolerated" if answer.taint.repels else "only lowers its score"
+        out.append(f"  taint {answer.taint}: {'tolerated' if answer.is_tolerated else tolerated}")
+    for report, domain in found.domains:
+        name = constraint_name(report.constraint.position, is_default=report.is_default)
+        key, fact = report.constraint.topology_key, ""
+        if domain is not None:
+            fact = f"{key}={domain.value or chr(34) * 2}: {inequality(domain, report)}"
+        out.append(f"  {name}: {fact or f'the node lacks the label {key}'}")
     plugins = [("PLUGIN", "REASONS")]
-    plugins += [(answer.plugin, ", ".join(answer.reasons) or "fits") for answer in found.plugins]
+    plugins += [(item.plugin, ", ".join(item.reasons) or "fits") for item in found.plugins]
     rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "POD REQUESTS", "FITS")]
     for room in found.rooms:
         numbers = (room.allocatable, room.requested, room.free, room.asked)
@@ -111,20 +120,3 @@ _NOT_CONSIDERED = {
     NotConsidered.CHOSEN_NODE: "the scheduler has chosen node {chosen} for the pod",
     NotConsidered.REFUSED_BEFORE: "the pod is refused before any node is looked at",
 }
-
-
-def _facts(found: NodeView) -> Iterator[str]:
-    node = found.node
-    yield f"{count_noun(found.pods, 'pod')} on it" + (", cordoned (spec.unschedulable)" if node.unschedulable else "")
-    for answer in found.taints:
-        if answer.is_tolerated:
-            yield f"taint {answer.taint}: tolerated"
-        else:
-            yield f"taint {answer.taint}: " + ("not tolerated" if answer.taint.repels else "only lowers its score")
-    for report, domain in found.domains:
-        name = constraint_name(report.constraint.position, is_default=report.is_default)
-        key = report.constraint.topology_key
-        if domain is None:
-            yield f"{name}: the node lacks the label {key}"
-        else:
-            yield f"{name}: {key}={domain.value or chr(34) * 2}: {inequality(domain, report)}"

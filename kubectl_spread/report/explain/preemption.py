@@ -7,9 +7,9 @@ from kubectl_spread.explain.preemption import (
     NoPreemptionReason,
     PreemptionReport,
     Unhelpful,
-    Victim,
 )
 from kubectl_spread.report.table import Block, Rows
+from kubectl_spread.report.wording import name
 from kubectl_spread.scheduler.preemption import Candidate, NOW
 from kubectl_spread.text.wording import comma_list, count_noun, first_of
 
@@ -23,7 +23,15 @@ def blocks(found: PreemptionReport) -> list[Block]:
         return [f"Preemption: {found.not_eligible}"]
     if found.node:
         out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {found.node}:"]
-        victims = [f"  {_victim(victim)}" for victim in found.victims]
+        victims = []
+        for victim in found.victims:
+            parts = [f"priority {victim.pod.cls.priority}"]
+            if victim.owner is not None:
+                parts.append(f"of {name(victim.owner)}{', the workload of the pod itself' * victim.is_sibling}")
+            if victim.counted_by:
+                parts.append(f"counted by {', '.join(victim.counted_by)}: the count there drops by one")
+            parts += ["its eviction breaks a PodDisruptionBudget"] if victim.breaks_budget else []
+            victims.append(f"  {victim.pod.key}: {'; '.join(parts)}")
         out += first_of(victims, _MOST_VICTIMS, lambda left: f"  and {left} more")
         out += _choice(found)
     else:
@@ -37,18 +45,6 @@ def blocks(found: PreemptionReport) -> list[Block]:
             "the scheduler does not try that: it evicts only on the node where the pod is to go."
         )
     return out
-
-
-def _victim(victim: Victim) -> str:
-    parts = [f"priority {victim.pod.cls.priority}"]
-    if victim.owner is not None:
-        of = f"of {victim.owner.kind} {victim.owner.namespace}/{victim.owner.name}"
-        parts.append(f"{of}, the workload of the pod itself" if victim.is_sibling else of)
-    if victim.counted_by:
-        parts.append(f"counted by {', '.join(victim.counted_by)}: the count there drops by one")
-    if victim.breaks_budget:
-        parts.append("its eviction breaks a PodDisruptionBudget")
-    return f"{victim.pod.key}: {'; '.join(parts)}"
 
 
 def _choice(found: PreemptionReport) -> list[Block]:
