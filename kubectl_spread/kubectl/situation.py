@@ -112,7 +112,7 @@ class Situation:
         wrong = list(_invalid(controller, self.release))
         if before is not None:  # what is wrong already refuses no change of the rest
             known = set(_invalid(before, self.release))
-            changes = _immutable(key.kind, before.spec, controller.spec, self.release)
+            changes = immutable_changes(key.kind, before.spec, controller.spec, self.release)
             wrong = [*changes, *(text for text in wrong if text not in known)]
         if wrong:
             raise RefusedError(f'The {key.kind} "{key.name}" is invalid: {wrong[0]}')
@@ -236,13 +236,13 @@ _OF_JOBS = {  # with their defaults
 }
 
 
-def _immutable(kind: str, before: Plain, after: Plain, release: Release) -> Iterator[str]:
+def immutable_changes(kind: str, before: Plain, after: Plain, release: Release) -> Iterator[str]:
     """Yield the API server's messages about changes of immutable fields.
 
     Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetUpdate; pkg/apis/batch/validation/validation.go,
     ValidateJobSpecUpdate (v1.36.2). Difference: whether a suspended Job has ever started is not known.
     """
-    has_selector = fields(before, "selector") != fields(after, "selector")
+    has_selector = "selector" in before and fields(before, "selector") != fields(after, "selector")
     if kind == "StatefulSet":
         service = before.get("serviceName")
         kept = [

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.operations import cluster_facts, pod_reports
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
@@ -156,6 +158,7 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
+    from kubectl_spread.kubectl.situation import immutable_changes
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
     from kubectl_spread.lint.project import Project, RunContext
     from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
@@ -186,10 +189,16 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
         others += result.others
     applied = cluster_facts.with_manifests(settings.known, sources, settings.namespace)
     errors += applied.errors[len(settings.known.errors) :]
-    workloads = Project(subjects, others, RunContext(namespace=settings.namespace)).workloads
-    placements = cluster_facts.place(workloads, applied, explain_first=True)
+    project = Project(subjects, others, RunContext(namespace=settings.namespace))
+    placements = cluster_facts.place(project.workloads, applied, explain_first=True)
     reports: list[PodReport] = []
     notes: list[str] = []
+    release = next(iter(applied.profiles.values())).release
+    for subject in project.subjects:
+        key, spec = key_of(subject.workload), fields(subject.manifest.plain, "spec")
+        running = applied.cluster.controllers.get(key)
+        texts = () if running is None else immutable_changes(key.kind, running.spec, spec, release)
+        missing += [RefusedError(f'The {key.kind} "{key.name}" is invalid: {text}') for text in texts]
     for at, placement in enumerate(placements):
         try:
             found = pod_reports.of_placement(placements, at, settings._replace(known=applied))

@@ -166,6 +166,14 @@ class KnownCluster:
         """Return the label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
 
+    def immutable_changes(self, workload: Workload, spec: Plain) -> tuple[str, ...]:
+        """Return the API server's messages about a manifest that changes immutable fields of the running workload."""
+        from kubectl_spread.kubectl.situation import immutable_changes
+
+        running = self._cluster.controllers.get(key_of(self._located(workload)))
+        release = next(iter(self._profiles.values())).release
+        return () if running is None else tuple(immutable_changes(workload.kind, running.spec, spec, release))
+
     def refuted_rules(self, workload: Workload) -> Iterator[RefutedRule]:
         """Yield the violated rules of the policies for a group of workloads, if the workload is its first."""
         if self._keys is not None or not self._policies:

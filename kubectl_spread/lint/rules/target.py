@@ -7,10 +7,9 @@ from typing import Optional
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rule import (
-    rule,
-)
+from kubectl_spread.lint.rule import rule
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
 
 
@@ -76,5 +75,22 @@ def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             f"{'' if found.is_settled else ' while pods move'}: {found.violation}",
             route,
             "`kubectl spread guarantee` with the same policy shows the events, and with --recommend other constraints",
+            key=True,
+        )
+
+
+@rule(
+    "SPR919",
+    "the API server refuses to change the running workload so",
+    needs_facts=True,
+    needs_constraints=False,
+)
+def immutable_field(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find values that differ from those of the running workload in fields that nobody may change."""
+    for text in project.cluster.immutable_changes(subject.workload, fields(subject.manifest.plain, "spec")):
+        yield RuleFinding(
+            f"the API server refuses this change of the running workload: {text}",
+            ("spec",),
+            "write the value that the running workload has, or give the workload another name",
             key=True,
         )
