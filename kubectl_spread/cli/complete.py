@@ -141,25 +141,23 @@ def _types() -> list[str]:
 
 
 def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    """Return the names of a kind in the live cluster or in a snapshot; none if they cannot be read."""
+    """Return the names of a kind in a snapshot, or those that the live cluster sends in time; none if unreadable."""
     from kubectl_spread.errors import SpreadError
 
     try:
-        return _in_snapshot(ctx, kind) if ctx.params.get("snapshot") else _in_cluster(ctx, kind)
+        if ctx.params.get("snapshot"):
+            return _in_snapshot(ctx, kind)
+        from kubectl_spread.sources.live.flags import Flags
+        from kubectl_spread.sources.live.reading import Session
+        from kubectl_spread.sources.live.transport import Task
+
+        given = {field: ctx.params[field] for field in Flags._fields if ctx.params.get(field)}
+        session = Session(Flags(**{**given, "request_timeout": f"{_PATIENCE_S}s"}))
+        # A thread reads the names, so that the shell can go on.
+        task = Task(lambda: session.names(kind or "", ctx.params.get("namespace") or "", most=_MOST_NAMES))
+        return task.result() if task.wait(_PATIENCE_S) else []
     except SpreadError:
         return []
-
-
-def _in_cluster(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    """Return the names that the live cluster sends in time; a thread reads them, so that the shell can go on."""
-    from kubectl_spread.sources.live.flags import Flags
-    from kubectl_spread.sources.live.reading import Session
-    from kubectl_spread.sources.live.transport import Task
-
-    given = {field: ctx.params[field] for field in Flags._fields if ctx.params.get(field)}
-    session = Session(Flags(**{**given, "request_timeout": f"{_PATIENCE_S}s"}))
-    task = Task(lambda: session.names(kind or "", ctx.params.get("namespace") or "", most=_MOST_NAMES))
-    return task.result() if task.wait(_PATIENCE_S) else []
 
 
 def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from typing import Any, Optional, TYPE_CHECKING
@@ -171,7 +172,11 @@ def command(
     elif source.topology is not None or has_files or files or config.paths:
         is_running = False
     else:
-        is_running = namespace is not None or source.is_given or _is_cluster_known(source)
+        is_running = namespace is not None or source.is_given
+        with contextlib.suppress(ClusterError):
+            if not is_running:  # whether kubectl would find a cluster
+                open_session(source.or_live())
+                is_running = True
     if is_running:
         if diff or fix or show_files:
             raise click.UsageError("running workloads have no file: --fix, --diff and --show-files need manifests")
@@ -203,15 +208,6 @@ def command(
     fail_on = choice.fail_on or config.fail_on or "error"
     judges_findings = choice.fail_on is not None or any(item.format != "sarif" for item in chosen)
     return _exit_code(result, fail_on=fail_on, judges_findings=judges_findings)
-
-
-def _is_cluster_known(source: ClusterSource) -> bool:
-    """Return whether kubectl would find a cluster."""
-    try:
-        open_session(source.or_live())
-    except ClusterError:
-        return False
-    return True
 
 
 def _is_target(word: str) -> bool:

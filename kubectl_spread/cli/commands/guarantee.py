@@ -112,7 +112,13 @@ def command(
       130  Ctrl-C or SIGTERM ended the search; what is known so far was printed
     """  # noqa: D301
     flags = ("at_most", "less_than", "max_count", "min_domains", "separate")
-    rules = [*(rule for flag in flags for rule in asked.pop(flag)), *_losses(survive, keep)]
+    rules = [rule for flag in flags for rule in asked.pop(flag)]
+    if keep is not None and not survive:
+        raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum")
+    try:
+        rules += [texts.survive(text, keep) for text in survive]
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if replicas is not None and shards is not None:
         raise click.UsageError("--replicas and --shards exclude each other")
     made = _policy(policy, rules, label_selector, allow_pending=allow_pending)
@@ -139,15 +145,6 @@ def command(
         _print(found, output, style, inputs=inputs)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
-
-
-def _losses(survive: tuple[str, ...], keep: Optional[str]) -> list[PolicyRule]:
-    if keep is not None and not survive:
-        raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum")
-    try:
-        return [texts.survive(text, keep) for text in survive]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _policy(

@@ -196,7 +196,14 @@ def command(
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations")
     stage = "reading the scenarios" if is_run else "reading the cluster facts"
     with progress(stage) as under_way:
-        commands = () if is_run else _commands(words, then, namespace=asked["namespace"])
+        commands: tuple[Command, ...] = ()
+        if not is_run:
+            if not words:
+                raise click.UsageError("name a step, such as `rollout restart deploy/web`")
+            first = parse(words) if words[1:] else parse_text(words[0])  # a quoted command, as --then takes it
+            if asked["namespace"]:  # a flag of the first step, as kubectl reads it, and a default for the others
+                first = first._replace(flags={"namespace": (asked["namespace"],), **first.flags})
+            commands = (first, *map(parse_text, then))
         from kubectl_spread.cli import search
         from kubectl_spread.engine.run import Limits  # numpy: 80 ms
 
@@ -275,16 +282,6 @@ def _run(request: SimulateRequest, output: Output, style: Style, under_way: Prog
     if not watch.is_stopped and any(result.errors for result in found):
         return Exit.UNREADABLE
     return finish((), is_fine=all(result.is_fine for result in found), is_interrupted=watch.is_stopped)
-
-
-def _commands(words: tuple[str, ...], then: tuple[str, ...], *, namespace: Optional[str]) -> tuple[Command, ...]:
-    """Return the steps; --namespace is a flag of the first, as kubectl reads it, and a default for the others."""
-    if not words:
-        raise click.UsageError("name a step, such as `rollout restart deploy/web`")
-    first = parse(words) if words[1:] else parse_text(words[0])  # a quoted command, as --then takes it
-    if namespace:
-        first = first._replace(flags={"namespace": (namespace,), **first.flags})
-    return (first, *map(parse_text, then))
 
 
 def _print(found: SimulateResult, output: Output, style: Style) -> None:
