@@ -115,6 +115,10 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
     domains = shared.get(key)
     if domains is None:
         domains = shared[key] = _domains(report, nodes, own, topology)
+    sharing: dict[str, list[str]] = {}  # nodes by their hostname
+    if counted is not None and report.constraint.topology_key == HOSTNAME:
+        nodes_of = np.flatnonzero(found.candidates & counted.counts.included).tolist()
+        sharing = grouped((topology.values[topology.codes[at]], columns.nodes[at].name) for at in nodes_of)
     return ConstraintFacts(
         max_skew=report.constraint.max_skew,
         min_domains=report.min_domains,
@@ -124,7 +128,7 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
         candidates=int(found.candidates.sum()),
         without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
         domains=domains,
-        sharing=() if counted is None or report.constraint.topology_key != HOSTNAME else _sharing(counted),
+        sharing=tuple((value, tuple(names)) for value, names in sorted(sharing.items()) if len(names) > 1),
     )
 
 
@@ -148,16 +152,6 @@ def _domains(
         )
         for domain, chosen, usable, candidates in zip(report.domains, *numbers, strict=True)
     )
-
-
-def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the hostname values that several counted nodes share, with the names of these nodes."""
-    found, counts = counted.evidence, counted.counts
-    nodes = grouped(
-        (counts.topology.values[counts.topology.codes[at]], found.filtered.columns.nodes[at].name)
-        for at in np.flatnonzero(found.candidates & counts.included).tolist()
-    )
-    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
 
 
 CONSTRAINTS = "topologySpreadConstraints"

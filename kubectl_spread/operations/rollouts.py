@@ -473,7 +473,15 @@ class ManifestRollouts:
             found = play(cluster, self._profiles, [ops], limits=limits).last
             if not found.outcomes:
                 return None
-            cluster = _with_controllers(found.outcomes[0].cluster(), {item.key: item.controller for item in self._new})
+            cluster = found.outcomes[0].cluster()
+            new = {item.key: item.controller for item in self._new}
+            cluster = reading.infer_owners(cluster._replace(controllers={**cluster.controllers, **new}))
+            replicasets = {
+                key: Controller(new[above].workload._replace(kind="ReplicaSet", name=key.name))
+                for key, above in cluster.owners.items()
+                if above in new and key not in cluster.controllers
+            }
+            cluster = cluster._replace(controllers={**cluster.controllers, **replicasets})
         controllers = {item.key: item.controller for item in self._workloads}
         return RolloutChecker(cluster, self._profiles, controllers, budget=self.budget)
 
@@ -504,14 +512,3 @@ def _class_of(item: ManifestWorkload) -> PodClass:
     first = item.placement.first_replica
     assert first is not None  # noqa: S101 (a placement of a workload has it)
     return first.cls
-
-
-def _with_controllers(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> Cluster:
-    """Return the cluster with new workloads, and the ReplicaSets of their pods."""
-    cluster = reading.infer_owners(cluster._replace(controllers={**cluster.controllers, **controllers}))
-    made = {
-        key: Controller(controllers[above].workload._replace(kind="ReplicaSet", name=key.name))
-        for key, above in cluster.owners.items()
-        if above in controllers and key not in cluster.controllers
-    }
-    return cluster._replace(controllers={**cluster.controllers, **made})
