@@ -29,7 +29,10 @@ class ShownWatch(Watch):
 
 @contextlib.contextmanager
 def interruptible(shown: Progress, *, steps: int = 1) -> Iterator[ShownWatch]:
-    """Return the watch of a search of some steps, which Ctrl-C or SIGTERM ends; a second one ends the program."""
+    """Return the watch of a search of some steps, which Ctrl-C or SIGTERM ends.
+
+    A second signal, or one before the search has begun, ends the program.
+    """
     watch = ShownWatch(shown, steps)
     before: dict[int, Any] = {}
 
@@ -40,6 +43,8 @@ def interruptible(shown: Progress, *, steps: int = 1) -> Iterator[ShownWatch]:
     def stop(_number: int, _frame: object) -> None:
         watch.stop()
         restore()
+        if not watch.has_begun:
+            raise KeyboardInterrupt
 
     with contextlib.suppress(ValueError):  # signals arrive only on the main thread
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -157,6 +157,11 @@ class Watch:
     def is_stopped(self) -> bool:
         return self._until_s > 0
 
+    @property
+    def has_begun(self) -> bool:
+        """Return whether the search has begun, so that something may be known."""
+        return bool(self.subject or self.step or self.states)
+
     def saw(self, states: int) -> bool:
         """Record the number of visited states, and return whether to stop."""
         self.states = states

@@ -6,6 +6,7 @@ tell no workloads apart, a search through all states.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
@@ -16,7 +17,7 @@ from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings
-from kubectl_spread.guarantee.model import Gap, GapEffect, GapKind, GroupModel, TransitionKind
+from kubectl_spread.guarantee.model import Disruption, Filters, Gap, GapEffect, GapKind, GroupModel, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.search import Question, Search
 from kubectl_spread.guarantee.space import merge_names, Space
@@ -40,6 +41,10 @@ _GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.PINNED, GapEffect.COUNTS, GapEffect.EVERYTHING)
 
 Verdicts = dict[Question, RuleVerdict]
+
+
+class _StoppedError(Exception):
+    """The limit says that enough is known, between two searches."""
 
 
 def prove(
@@ -70,9 +75,18 @@ def prove(
     keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
     lost = [(rule.topology_key, rule.lost) for rule in rules if rule.kind in (RuleKind.SURVIVE, RuleKind.REPLACED)]
     gaps: dict[Gap, None] = {}
+    pods = sum(member.controller.workload.replicas or 0 for member in members)
+
+    def filters(builder: GroupBuilder, disruption: Optional[Disruption]) -> Filters:
+        """Return the filters of a version of the nodes; there are many versions, and each takes a while."""
+        if limit.is_enough(0):
+            raise _StoppedError
+        return builder.filters(disruption)
 
     def space_of(regime: Regime, nodes: Cluster = cluster, *, has_order: bool = False) -> Space:
         """Return the states in a regime; has_order: tell all ordinals apart that are created in order."""
+        if limit.is_enough(0):
+            raise _StoppedError
         builder = GroupBuilder(
             (*members, *around.followed, *(extra if regime in _SCALED else ())), nodes, profiles, keys,
             regime=regime, name=name, around=around, has_order=has_order,
@@ -80,7 +94,7 @@ def prove(
         if nodes is cluster:
             gaps.update(dict.fromkeys(builder.group.gaps))
         broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS else ()
-        return Space(builder.group, builder.filters, rules, regime, disruptions=broken)
+        return Space(builder.group, functools.partial(filters, builder), rules, regime, disruptions=broken)
 
     questions = [Question(at) for at in range(len(rules))]
     questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
@@ -88,36 +102,39 @@ def prove(
     before: Optional[Regime] = None
     found: Verdicts = {}
     results = []
+    is_scaled = any(member.bounds is not None or member.shards is not None for member in members)
     for regime in [item for item in REGIMES if item in regimes]:
-        begin, last, found = time.monotonic(), found, {}
-        space = space_of(regime)
-        group, limits = space.group, Limits(space)
-        if regime is Regime.SCALING and all(owner.bounds is None for owner in group.owners if owner.is_judged):
+        if regime is Regime.SCALING and not is_scaled:
             results.append(RegimeResult(regime, tuple(RuleVerdict(rule, None) for rule in rules)))
-            found = last
             continue
-        for item in questions:
-            verdict = refuted.get(item) or _by_bound(space, limits, item, regime)
-            if verdict is None and (before, regime) == (Regime.RESTARTS, Regime.ROLLOUTS):
-                # Without rollouts, more cannot happen than in the last regime.
-                verdict = None if any(owner.is_rolled for owner in group.owners) else last[item]
-            if verdict is not None:
-                found[item] = verdict
-        left = [item for item in questions if item not in found]
-        if left and (is_quick or group.has_gap(GapEffect.EVERYTHING)):
-            found |= {item: _undecided(space, item, 0) for item in left}
-        elif left:
-            fewer = _fewer_nodes(space, limits, cluster)
-            found |= _searched(space if fewer is cluster else space_of(regime, fewer), left, limit)
-            disordered = [item for item in left if _is_disordered(space, found[item])]
-            if disordered:
-                found |= _searched(space_of(regime, fewer, has_order=True), disordered, limit)
+        begin, last, found = time.monotonic(), found, {}
+        try:
+            space = space_of(regime)
+            group, limits = space.group, Limits(space)
+            for item in questions:
+                verdict = refuted.get(item) or _by_bound(space, limits, item, regime)
+                if verdict is None and (before, regime) == (Regime.RESTARTS, Regime.ROLLOUTS):
+                    # Without rollouts, more cannot happen than in the last regime.
+                    verdict = None if any(owner.is_rolled for owner in group.owners) else last[item]
+                if verdict is not None:
+                    found[item] = verdict
+            left = [item for item in questions if item not in found]
+            if left and (is_quick or group.has_gap(GapEffect.EVERYTHING)):
+                found |= {item: _undecided(space, item, 0) for item in left}
+            elif left:
+                fewer = _fewer_nodes(space, limits, cluster)
+                found |= _searched(space if fewer is cluster else space_of(regime, fewer), left, limit)
+                disordered = [item for item in left if _is_disordered(space, found[item])]
+                if disordered:
+                    found |= _searched(space_of(regime, fewer, has_order=True), disordered, limit)
+        except _StoppedError:
+            left = [item for item in questions if item not in found]
+            found |= {item: refuted.get(item) or _unvisited(rules[item.rule], pods) for item in left}
         before = regime
         refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
         verdicts = tuple(_both(found, at) for at in range(len(rules)))
         results.append(RegimeResult(regime, verdicts, time.monotonic() - begin))
     open_gaps = (*gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
-    pods = sum(member.controller.workload.replicas or 0 for member in members)
     workloads, neighbours = (tuple(member.key for member in items) for items in (members, around.followed))
     return GroupResult(name, workloads, pods, tuple(results), open_gaps, neighbours)
 
@@ -283,6 +300,10 @@ def _decided(space: Space, item: Question, basis: Basis, states: int, *, way: Op
 
 def _undecided(space: Space, item: Question, states: int) -> RuleVerdict:
     return _decided(space, item, Basis.STATE_LIMIT if states else Basis.NOT_SIMULATED, states)
+
+
+def _unvisited(rule: PolicyRule, pods: int) -> RuleVerdict:
+    return RuleVerdict(rule, Basis.STATE_LIMIT, limit_of(rule, pods))
 
 
 def _is_doubtful(space: Space, way: Witness) -> bool:

@@ -201,7 +201,7 @@ class _Search:
 
     def _is_over(self) -> bool:
         """Return whether the candidates may visit no more states."""
-        return self._states >= self._limit.max_states
+        return self._states >= self._limit.max_states or self._limit.is_enough(self._states)
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node; the hardest regime is first."""

@@ -57,7 +57,7 @@ class GuaranteeResult(NamedTuple):
         groups: with their verdicts, and the recommended constraints if they were wanted.
         known: the cluster.
         errors: inputs that could not be read.
-        skipped: workloads of kinds whose controllers are not followed.
+        skipped: workloads of kinds whose controllers are not followed, and those that an interrupted search left out.
         is_interrupted: the search was ended early.
     """
 
@@ -101,11 +101,15 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
         return Limit(request.max_states, watch.saw)
 
     groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
+    skipped = [key for key in keys if key.kind not in REPLICATED_KINDS]
     for spec in policy.groups:
         rules, parts = spec.rules, groups_of(spec, members)
         if not parts:
             raise unmatched_group(spec, policy)
         for found in parts:
+            if watch.is_stopped:
+                skipped += [member.key for member in found]
+                continue
             first, more = found[0].key, f" and {len(found) - 1} more" if len(found) > 1 else ""
             name = spec.name or f"{first.namespace}/{first.name}{more}"
             result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(name), name=name)
@@ -114,9 +118,9 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
                 most = limit(f"{name}, recommendation")
                 wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes)
                 recommendation = recommend_for_group(wanted)
+                recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.
             groups.append((result, recommendation))
-    skipped = tuple(key for key in keys if key.kind not in REPLICATED_KINDS)
-    return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, skipped, watch.is_stopped)
+    return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, tuple(skipped), watch.is_stopped)
 
 
 def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:

@@ -8,6 +8,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.containers import grouped
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.model import GapKind
@@ -316,7 +317,7 @@ def _case(verdict: RuleVerdict, regime: Regime) -> Case:
             way = f"Refuted already by {first.value}: see there."
         return Case(name, [Result("failure", attributes, way)])
     if verdict.verdict is ProofStatus.UNDECIDED:
-        why = f"after {verdict.states:,} states" if verdict.states else _NOT_SIMULATED
+        why = f"after {verdict.states:,} states" if verdict.basis is Basis.STATE_LIMIT else _NOT_SIMULATED
         return Case(name, [Result("skipped", {"message": f"not decided {why}"})])
     if verdict.verdict is ProofStatus.NOT_APPLICABLE:
         why = "nothing is lost" if verdict.rule.kind is RuleKind.REPLACED else "the number of replicas has no range"

@@ -124,7 +124,7 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool =
         text = "refuted"
         if verdict.verdict is ProofStatus.PROVED:
             text = ": ".join(filter(None, ("proved", proof(verdict, is_detailed=is_detailed))))
-        elif verdict.verdict is ProofStatus.UNDECIDED and verdict.states:
+        elif verdict.basis is Basis.STATE_LIMIT:
             text = f"not decided: no violation in {verdict.states:,} visited states"
             text += ", and there are more" if has_more else ""
         elif verdict.verdict is ProofStatus.UNDECIDED:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
+import sys
 import time
 
 import pytest
 
-from kubectl_spread.cli import console
+from kubectl_spread.cli import console, search
 
 
 class Terminal(io.StringIO):
@@ -55,3 +57,18 @@ def test_an_error_takes_the_line_away(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     assert stderr.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals for one process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_search_and_the_program_before_it(number: signal.Signals) -> None:
+    """Before the search begins, nothing is known that could be printed."""
+    before = signal.getsignal(number)
+    with console.progress("reading") as shown, pytest.raises(KeyboardInterrupt), search.interruptible(shown):
+        signal.raise_signal(number)
+    with console.progress("reading") as shown, search.interruptible(shown) as watch:
+        watch.saw(1)
+        signal.raise_signal(number)
+
+    assert watch.is_stopped
+    assert signal.getsignal(number) == before
