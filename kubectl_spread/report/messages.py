@@ -8,9 +8,8 @@ from itertools import zip_longest
 from typing import Union
 
 from kubectl_spread.explain.messages import meaning as meanings
-from kubectl_spread.explain.messages.catalogue import Component
+from kubectl_spread.explain.messages.catalogue import Component, EVERY_MINOR
 from kubectl_spread.explain.messages.parse import Message, Part, Preemption
-from kubectl_spread.explain.messages.reasons import EVERY_MINOR
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.report.documents import form, Plain, report_document, to_document

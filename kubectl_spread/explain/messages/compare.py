@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.explain.messages.catalogue import Component
+from kubectl_spread.explain.messages.catalogue import Component, ReasonKind, without_space
 from kubectl_spread.explain.messages.parse import Message, parse, Part, Preemption
-from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 

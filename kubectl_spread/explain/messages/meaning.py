@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kubectl_spread.explain.messages import reasons
+from kubectl_spread.explain.messages import catalogue
 from kubectl_spread.explain.messages.catalogue import (
     COMMANDS,
     Component,
@@ -19,9 +19,11 @@ from kubectl_spread.explain.messages.catalogue import (
     NODE_POOLS,
     OF_ONE,
     PROVISIONERS,
+    ReasonKind,
     ROLES,
     UNNAMED,
     VERDICTS,
+    without_space,
 )
 from kubectl_spread.explain.messages.parse import (
     Message,
@@ -30,7 +32,6 @@ from kubectl_spread.explain.messages.parse import (
     Preemption,
     seconds,
 )
-from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 from kubectl_spread.objects import node as nodes
 from kubectl_spread.objects.releases.behaviours import TAINT_REASON
 from kubectl_spread.text.wording import count_noun
@@ -55,7 +56,7 @@ _COUNTS_SEVERAL = "A node may be counted for several reasons, and after a fix, a
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
     is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
-    text = (reasons.SPREAD_CUT if is_spread_cut else part.kind.form.meaning).format_map(
+    text = (catalogue.SPREAD_CUT if is_spread_cut else part.kind.form.meaning).format_map(
         _words(part, of_groups=of_groups)
     )
     if part.kind is ReasonKind.TAINT:
@@ -115,7 +116,7 @@ def meaning_of_whole(message: Message) -> str:
     if message.form == "notScaled" and message.is_cut:
         return "The autoscaler adds no node. The message counts node groups, not nodes."
     if message.form == "notScaled":
-        limits = sum(part.kind in reasons.OF_AUTOSCALER for part in message.parts)
+        limits = sum(part.kind in catalogue.OF_AUTOSCALER for part in message.parts)
         if not message.parts and "wouldn't fit" not in message.text:
             return _NO_GROUP
         if limits == 0:
@@ -137,7 +138,7 @@ def meaning_of_whole(message: Message) -> str:
         return _COUNTS if is_once else _COUNTS_SEVERAL
     if not message.parts:
         return ""
-    if all(part.kind in reasons.OF_POD for part in message.parts):
+    if all(part.kind in catalogue.OF_POD for part in message.parts):
         return "The pod was refused before any node was considered."
     return "The message does not say how many nodes each reason applies to."
 
@@ -260,8 +261,8 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
-        "oldest": f"1.{reasons.EVERY_MINOR.least}",
-        "newest": f"1.{reasons.EVERY_MINOR.most}",
+        "oldest": f"1.{catalogue.EVERY_MINOR.least}",
+        "newest": f"1.{catalogue.EVERY_MINOR.most}",
     }
 
 

@@ -15,7 +15,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional
 
-from kubectl_spread.explain.messages.catalogue import Component
+from kubectl_spread.explain.messages.catalogue import (
+    begins_longer_wording,
+    Component,
+    EVERY_MINOR,
+    kind_beginning,
+    match,
+    OF_AUTOSCALER,
+    ReasonKind,
+    without_space,
+)
 from kubectl_spread.explain.messages.pasted_text import (
     HEADER,
     line_start,
@@ -27,15 +36,6 @@ from kubectl_spread.explain.messages.pasted_text import (
     PastedText,
     PREEMPTION,
     unread_lines,
-)
-from kubectl_spread.explain.messages.reasons import (
-    begins_longer_wording,
-    EVERY_MINOR,
-    Kind,
-    kind_beginning,
-    match,
-    OF_AUTOSCALER,
-    without_space,
 )
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.releases.behaviours import (
@@ -62,7 +62,7 @@ class Part(NamedTuple):
 
     number: Optional[int]
     reason: str
-    kind: Kind
+    kind: ReasonKind
     subject: str = ""
     is_cut: bool = False
     may_go_on: bool = False
@@ -227,7 +227,10 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     is_cut |= bool(place.total) and not parts and "available" not in header
     before = pasted.plain[line_start(pasted.plain, place.start) : place.start].strip(" []")
     is_cut |= before.startswith(_ELLIPSES) or before.endswith(_ELLIPSES)
-    rest = _past_quotation(pasted.plain, place.start, place.end + reader.at)
+    rest, quote = place.end + reader.at, pasted.plain[place.start - 1 : place.start]
+    if quote and quote in "`'\"" and pasted.plain.startswith(quote, rest):
+        # A message in quotation marks: the rest of its line is no part of it.
+        rest = line_end if (line_end := pasted.plain.find("\n", rest)) >= 0 else len(pasted.plain)
     component = _COMPONENTS[place.kind]
     if parts and all(part.kind in OF_AUTOSCALER for part in parts):
         component = Component.CLUSTER_AUTOSCALER
@@ -245,14 +248,6 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         is_cut=is_cut,
         not_understood=(*reader.not_understood, *unread_lines(pasted, min(rest, end), end)),
     )
-
-
-def _past_quotation(plain: str, start: int, at: int) -> int:
-    """Return the end of the line if a message that begins after a quotation mark ends before one; else `at`."""
-    quote = plain[start - 1 : start]
-    if not quote or quote not in "`'\"" or not plain.startswith(quote, at):
-        return at
-    return end if (end := plain.find("\n", at)) >= 0 else len(plain)
 
 
 _COMPONENTS = {
@@ -330,7 +325,7 @@ class _Reader:
                 self.at = start
                 break
             if counted and self._skip_ellipsis():
-                part: Optional[Part] = Part(number, "", Kind.CUT, is_cut=True)
+                part: Optional[Part] = Part(number, "", ReasonKind.CUT, is_cut=True)
             else:
                 part = self._part(number)
             if part is None:
@@ -364,31 +359,27 @@ class _Reader:
         wording = found.wording
         if without_space(reason) == without_space(wording.text) and reason.lower() != wording.text.lower():
             reason = wording.text  # a terminal broke a word
-        kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
-        is_name_cut = kind is Kind.RESOURCES and found.subject not in _COMMON_RESOURCES
-        is_cut = self._is_elided() and (is_name_cut or begins_longer_wording(self.text[start : found.end]))
-        if not is_cut and kind is Kind.SPREAD and self._begins_label():
-            is_cut, kind = True, Kind.SPREAD_LABEL
+        kind = (
+            ReasonKind.TOO_MANY_PODS
+            if (wording.kind, found.subject) == (ReasonKind.RESOURCES, "pods")
+            else wording.kind
+        )
+        is_name_cut = kind is ReasonKind.RESOURCES and found.subject not in _COMMON_RESOURCES
+        # The text may end with an ellipsis here, within a reason and not after it.
+        dots = _ELLIPSIS.match(self.text, self.at)
+        is_elided = dots is not None and "," not in dots.group() and self.is_over(dots.end())
+        is_cut = is_elided and (is_name_cut or begins_longer_wording(self.text[start : found.end]))
+        begun = None if is_cut or kind is not ReasonKind.SPREAD else _LABEL_BEGUN.match(self.text, self.at)
+        if begun and _MISSING_LABEL.startswith(without_space(begun.group(1))):
+            self.at = begun.end()
+            is_cut, kind = True, ReasonKind.SPREAD_LABEL
         self.is_cut |= is_cut
         if not is_cut:
             self.wrote(wording.since, wording.until)
             if wording.is_of_pod and count is not None:
                 self.wrote(EVERY_MINOR.least, PRE_FILTER_MESSAGE_ONCE.minors(_OLDEST)[1])
-        may_go_on = kind is Kind.SPREAD and not is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
+        may_go_on = kind is ReasonKind.SPREAD and not is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
         return Part(count, reason, kind, found.subject, is_cut, may_go_on)
-
-    def _is_elided(self) -> bool:
-        """Return whether the text ends with an ellipsis here, within a reason and not after it."""
-        dots = _ELLIPSIS.match(self.text, self.at)
-        return dots is not None and "," not in dots.group() and self.is_over(dots.end())
-
-    def _begins_label(self) -> bool:
-        """Return whether the text ends within `(missing required label)`."""
-        begun = _LABEL_BEGUN.match(self.text, self.at)
-        if not begun or not _MISSING_LABEL.startswith(without_space(begun.group(1))):
-            return False
-        self.at = begun.end()
-        return True
 
     def _unknown(self, count: Optional[int]) -> Optional[Part]:
         """Read an unknown reason, or only its beginning, up to the next reason."""
@@ -406,7 +397,7 @@ class _Reader:
             self.is_cut = True
             return Part(count, written.rstrip(" .…"), kind, "", is_cut=True)
         self.not_understood.append(written)
-        return Part(count, written, Kind.UNKNOWN)
+        return Part(count, written, ReasonKind.UNKNOWN)
 
     def post_filter(self) -> tuple[tuple[str, ...], Optional[Preemption]]:
         """Read the text after the list: words of PostFilter plugins, and the preemption clause."""
@@ -426,19 +417,16 @@ class _Reader:
                 self.wrote(*CLAIMS.minors(_NEWEST))
                 return (*words, STATE_NOT_FOUND), None
             if not self.take(_POST_FILTER):
-                return tuple(words), self._begun()
+                # In a text that is cut off, a preemption clause or the words before it may have begun.
+                rest = without_space(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
+                phrases = (without_space(NO_CLAIMS), "stillnotschedulable", "preemption:")
+                if len(rest) < 2 or not any(phrase.startswith(rest) for phrase in phrases):
+                    return tuple(words), None
+                self.at, self.is_cut = self.end, True
+                return tuple(words), Preemption(is_cut=True)
             self.wrote(*CLAIMS.minors(_NEWEST))
             words.append(self.quote(start, self.at))
             self.take(_COMMA)
-
-    def _begun(self) -> Optional[Preemption]:
-        """Read the beginning of a preemption clause, or of the words before it, in a text that is cut off."""
-        rest = without_space(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
-        phrases = (without_space(NO_CLAIMS), "stillnotschedulable", "preemption:")
-        if len(rest) > 1 and any(phrase.startswith(rest) for phrase in phrases):
-            self.at, self.is_cut = self.end, True
-            return Preemption(is_cut=True)
-        return None
 
     def _preemption(self) -> Preemption:
         header = self.take(HEADER)

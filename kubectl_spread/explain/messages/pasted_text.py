@@ -221,16 +221,13 @@ def _details(at: re.Match[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for group, value in at.groupdict().items():
         text = " ".join((value or "").split())
-        if text:
-            found.update(_counts(text) if group == "counts" else {group.rstrip("0123456789"): text})
+        if group == "counts":  # `counts = a: 1, podDomains = x Exists, nodeDomains = x In [a]`
+            parts = _COUNTS.split(text.rstrip(" )"))[1:]
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            found.update((name, part.strip(" ,")) for name, part in pairs if part.strip(" ,"))
+        elif text:
+            found[group.rstrip("0123456789")] = text
     return found
-
-
-def _counts(text: str) -> dict[str, str]:
-    """Return `counts = a: 1, podDomains = x Exists, nodeDomains = x In [a]` as three details."""
-    parts = _COUNTS.split(text.rstrip(" )"))[1:]
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    return {name: value for name, part in pairs if (value := part.strip(" ,"))}
 
 
 def message_places(plain: str) -> list[MessageStart]:

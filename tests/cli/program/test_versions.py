@@ -14,7 +14,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.messages.reasons import match
+from kubectl_spread.explain.messages.catalogue import match
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.behaviours import table

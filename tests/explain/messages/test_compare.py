@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.explain.messages.catalogue import ReasonKind
 from kubectl_spread.explain.messages.compare import compare, Comparison, ComparisonResult, CountChange
-from kubectl_spread.explain.messages.reasons import ReasonKind
 from kubectl_spread.report.explain.reported_message import counts as sentence
 
 NOW = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.explain.messages import meaning, parse, pasted_text, reasons
+from kubectl_spread.explain.messages import catalogue, meaning, parse, pasted_text
 from tests.explain.steps import attacks, Matcher
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def patterns_of(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 PATTERNS = dict(
     found
-    for module in (meaning, parse, pasted_text, reasons)
+    for module in (meaning, parse, pasted_text, catalogue)
     for key, value in vars(module).items()
     if not key.startswith("__")
     for found in patterns_of(value, f"{module.__name__.rpartition('.')[2]}.{key}")

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.explain.messages import catalogue, meaning
-from kubectl_spread.explain.messages.catalogue import Component
+from kubectl_spread.explain.messages.catalogue import Component, match, ReasonKind, WORDINGS
 from kubectl_spread.explain.messages.parse import Message, parse, parse_all, Part
-from kubectl_spread.explain.messages.reasons import match, ReasonKind, WORDINGS
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LAST_MINOR
 from kubectl_spread.scheduler import plugins
