@@ -213,15 +213,17 @@ class ClusterBuilder:
 
     def _add_controller(self, key: ObjectKey, plain: Plain) -> None:
         spec, status = fields(plain, "spec"), fields(plain, "status")
-        conditions = tuple(map(_condition, mappings(status.get("conditions"))))
+        of_condition = ("type", "status", "reason", "message", "lastTransitionTime")
+        conditions = mappings(status.get("conditions"))
         metadata = fields(plain, "metadata")
+        annotations = fields(metadata, "annotations")
         self._controllers[key] = Controller(
             workload(plain, key.kind),
-            conditions,
+            tuple(Condition(*(item.get(field) or "" for field in of_condition)) for item in conditions),
             spec,
             constraint.labels(metadata),
-            {name: text for name, text in fields(metadata, "annotations").items() if name in _OF_CONTROLLERS},
-            _revision(metadata, status),
+            {name: text for name, text in annotations.items() if name in _OF_CONTROLLERS},
+            annotations.get(_REVISION_NUMBER) or next((status[name] for name in REVISIONS if status.get(name)), ""),
             _progress(status) if key.kind == "Job" else JobProgress(),
         )
         owner = read.controller(metadata)
@@ -267,17 +269,6 @@ def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:
     target, least = fields(spec, "scaleTargetRef"), spec.get("minReplicas")
     key = ObjectKey(target.get("kind") or "", namespace, target.get("name") or "")
     return key, Autoscaler(name, 1 if least is None else int(least), int(spec.get("maxReplicas") or 0))
-
-
-def _condition(plain: Plain) -> Condition:
-    fields = ("type", "status", "reason", "message", "lastTransitionTime")
-    return Condition(*(plain.get(field) or "" for field in fields))
-
-
-def _revision(metadata: Plain, status: Plain) -> str:
-    """Return the number of a ReplicaSet, or the revision that a status names."""
-    number = fields(metadata, "annotations").get(_REVISION_NUMBER)
-    return number or next((status[field] for field in REVISIONS if status.get(field)), "")
 
 
 def _budget(plain: Plain) -> DisruptionBudget:
@@ -403,7 +394,12 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
         objects: in the order they are applied.
         namespace: of objects that name none.
     """
-    extra = cluster_of(_in_namespace(plain, namespace) for plain in objects)
+    added = []
+    for plain in objects:
+        metadata = fields(plain, "metadata")
+        is_complete = plain.get("kind") not in _NAMESPACED or metadata.get("namespace")
+        added.append(plain if is_complete else {**plain, "metadata": {**metadata, "namespace": namespace}})
+    extra = cluster_of(added)
     budgets = tuple(budget._replace(disruptions_allowed=_allowed(budget, cluster)) for budget in extra.budgets)
     known = _by_name(cluster.budgets)
     named: dict[str, Any] = {field: {**getattr(cluster, field), **getattr(extra, field)} for field in _BY_NAME}
@@ -425,13 +421,6 @@ def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> C
 
 def _by_name(items: tuple[Named, ...]) -> dict[tuple[str, str], Named]:
     return {(item.namespace, item.name): item for item in items}
-
-
-def _in_namespace(plain: Plain, namespace: str) -> Plain:
-    metadata = fields(plain, "metadata")
-    if plain.get("kind") not in _NAMESPACED or metadata.get("namespace"):
-        return plain
-    return {**plain, "metadata": {**metadata, "namespace": namespace}}
 
 
 def _storage(own: Storage, extra: Storage) -> Storage:

@@ -11,7 +11,7 @@ Kubernetes' own words, in messages, too. All other strings are replaced, in unfo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.prune import fields_of
@@ -162,24 +162,23 @@ class _Names:
         for parts in made.values():
             for part in parts:
                 self._category.setdefault(part, "revision")
-        self._number(made)
-        for text in sorted(made, key=len):
-            if self._category[text] != "node":
-                self._known[text] = "-".join(self._known.get(part, part) for part in made[text])
-
-    def _number(self, made: Collection[str]) -> None:
-        """Replace each string by its category and a number, unless it is made of others or stays."""
-        numbers = {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
+        # Each string is replaced by its category and a number, unless it is made of others, or reveals nothing.
+        stays = _VALUES | {text for key in self._compared for text in self._values.get(key, ()) if _NUMBER.match(text)}
         by_category = grouped(
             (category, text)
             for text, category in self._category.items()
-            if not _stays(text, category, numbers) and (text not in made or category == "node")
+            if (text not in made or category == "node")
+            and text not in (_WELL_KNOWN_ADDRESSES if category == "address" else stays)
+            and not (_SHORT_NUMBER.match(text) and category not in ("node", "address"))
         )
         for category, texts in by_category.items():
             width = len(str(len(texts)))
             tag = ":1" if category == "image" else ""  # so that no tag is added
             for number, text in enumerate(sorted(texts), 1):
                 self._known[text] = f"{category}-{number:0{width}d}{tag}"
+        for text in sorted(made, key=len):
+            if self._category[text] != "node":
+                self._known[text] = "-".join(self._known.get(part, part) for part in made[text])
 
     def _parts(self, text: str) -> Optional[tuple[str, ...]]:
         """Return the names that a name is made of: workload, number or revision, claim template."""
@@ -210,20 +209,6 @@ class _Names:
             return word
         at = word.index(bare)
         return f"{word[:at]}{self._known.get(bare, 'redacted')}{word[at + len(bare) :]}"
-
-
-def _stays(text: str, category: str, numbers: Container[str]) -> bool:
-    """Return whether a string can stay, as it reveals nothing about a cluster.
-
-    Args:
-        text: the string.
-        category: the kind of name.
-        numbers: label values that are compared as numbers.
-    """
-    if category == "address":
-        return text in _WELL_KNOWN_ADDRESSES
-    is_short = bool(_SHORT_NUMBER.match(text)) and category != "node"
-    return text in _VALUES or text in numbers or is_short
 
 
 Replace = Callable[[str, str], str]  # from the role of a string and the string to its replacement

@@ -60,17 +60,16 @@ class Quota(NamedTuple):
 
 def limit_range(plain: Plain) -> LimitRange:
     """Read a LimitRange, with the defaults that the API server fills in (SetDefaults_LimitRangeItem)."""
-    return LimitRange(*name_of(plain), tuple(map(_limit, mappings(fields(plain, "spec").get("limits")))))
-
-
-def _limit(plain: Plain) -> LimitRangeItem:
-    kind = plain.get("type") or ""
-    most, least = fields(plain, "max"), fields(plain, "min")
-    default, request = fields(plain, "default"), fields(plain, "defaultRequest")
-    if kind == "Container":
-        default = {**most, **default}
-        request = {**least, **default, **request}
-    return LimitRangeItem(kind, default, request, least, most, fields(plain, "maxLimitRequestRatio"))
+    limits = []
+    for item in mappings(fields(plain, "spec").get("limits")):
+        kind = item.get("type") or ""
+        most, least = fields(item, "max"), fields(item, "min")
+        default, request = fields(item, "default"), fields(item, "defaultRequest")
+        if kind == "Container":
+            default = {**most, **default}
+            request = {**least, **default, **request}
+        limits.append(LimitRangeItem(kind, default, request, least, most, fields(item, "maxLimitRequestRatio")))
+    return LimitRange(*name_of(plain), tuple(limits))
 
 
 def runtime_class(plain: Plain) -> RuntimeClass:

@@ -257,14 +257,14 @@ def _values(reader: _Reader) -> tuple[str, ...]:
 
 
 def _key(text: str) -> str:
-    errors = key_errors(text)
-    if errors:
-        raise SelectorError(f'unable to parse requirement: key: Invalid value: "{text}": {errors[0]}')
-    return text
+    return _valid(text, "key", key_errors(text))
 
 
 def _value(text: str) -> str:
-    errors = value_errors(text)
+    return _valid(text, "values", value_errors(text))
+
+
+def _valid(text: str, field: str, errors: list[str]) -> str:
     if errors:
-        raise SelectorError(f'unable to parse requirement: values: Invalid value: "{text}": {errors[0]}')
+        raise SelectorError(f'unable to parse requirement: {field}: Invalid value: "{text}": {errors[0]}')
     return text

@@ -122,7 +122,13 @@ def post_filter(
                 says = PREEMPTION_SUCCESS_IN_MESSAGE.of(profile.release)
                 words = f"found a potential placement for pod on node {node}, preempting {len(victims)} victims"
                 return PostFilterResult(f"preemption: {words}" if says else "", node, victims, found)
-            prefixes.append(f"preemption: {_message(found, scheduler, sizes)}")
+            message = found.not_eligible
+            if not message:
+                others = tuple(node.name for node in scheduler.columns.nodes if node.name not in found.refused)
+                status = Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NOT_HELPFUL,))
+                tried = Diagnosis(scheduler.columns.n, (), found.refused, others, status, sizes=sizes)
+                message = tried.message()
+            prefixes.append(f"preemption: {message}")
     is_in_message = PREEMPTION_IN_MESSAGE.of(profile.release)
     return PostFilterResult(", ".join(prefixes) if is_in_message else "", dry_run=found)
 
@@ -157,14 +163,6 @@ def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
             yield name
     if filtered.narrowed_by and PREEMPTION_TRIES_LEFT_OUT.of(filtered.release):
         yield from diagnosis.absent
-
-
-def _message(found: DryRun, scheduler: Scheduler, sizes: Mapping[str, int]) -> str:
-    if found.not_eligible:
-        return found.not_eligible
-    others = tuple(node.name for node in scheduler.columns.nodes if node.name not in found.refused)
-    status = Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NOT_HELPFUL,))
-    return Diagnosis(scheduler.columns.n, (), found.refused, others, status, sizes=sizes).message()
 
 
 def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> bool:

@@ -139,7 +139,8 @@ def workload(
     metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
     api_version = plain.get("apiVersion")
     place = at or KINDS[kind].usual_place()
-    template = _template(plain, place)
+    template = fields(value_at(plain, place.template))
+    template = {"spec": template} if place.template == place.spec else template
     is_plain = not is_foreign and kind != "LeaderWorkerSet"
     found = Workload(
         kind,
@@ -154,7 +155,16 @@ def workload(
     if is_foreign:
         sibling = fields(value_at(plain, place.template[:-1])).get("replicas")
         return found._replace(replicas=max(0, sibling) if type(sibling) is int else 1)
-    return found if is_plain else _grouped(found, spec, place)
+    if is_plain:
+        return found
+    # The leaders or the workers of a LeaderWorkerSet; without a leaderTemplate both are alike.
+    both = fields(spec, "leaderWorkerTemplate")
+    size = 1 if both.get("size") is None else max(1, int(both["size"]))
+    members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
+    if place.template[-1] == "leaderTemplate":
+        members = PodGroup()
+    replicas = _number(spec, "replicas") * members.size
+    return found._replace(replicas=replicas, group=members, known_hash=template_hash(both))
 
 
 def _settings(spec: Plain, kind: str) -> dict[str, Any]:
@@ -238,24 +248,6 @@ def replica_name(owner: Workload, ordinal: int) -> str:
 def claim_names(owner: Workload, pod_name: str) -> tuple[str, ...]:
     """Return the names of the claims that a StatefulSet creates for a pod of this name."""
     return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
-
-
-def _template(plain: Plain, place: PodPlace) -> Plain:
-    found = fields(value_at(plain, place.template))
-    return {"spec": found} if place.template == place.spec else found
-
-
-def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
-    """Return the leaders or the workers of a LeaderWorkerSet; without a leaderTemplate both are alike."""
-    both = fields(spec, "leaderWorkerTemplate")
-    size = 1 if both.get("size") is None else max(1, int(both["size"]))
-    if place.template[-1] == "leaderTemplate":
-        members = PodGroup()
-    else:
-        members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
-    return owner._replace(
-        replicas=_number(spec, "replicas") * members.size, group=members, known_hash=template_hash(both)
-    )
 
 
 def group_member(owner: Workload, ordinal: int) -> tuple[int, int]:

@@ -35,7 +35,7 @@ from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.selectorspread import SelectorSpread
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
-from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding, VolumeBinding
+from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
 from kubectl_spread.scheduler.plugins.volumes.zone import VolumeZone
@@ -52,11 +52,6 @@ class _Known(NamedTuple):
     weight: int = 0
 
 
-def _volume_binding(args: Plain, release: Release) -> VolumeBinding:
-    skips = behaviours.VOLUME_BINDING_SKIPS_SCORE.of(release)
-    return VolumeBinding(args, release) if skips else ScoringVolumeBinding(args, release)
-
-
 # In the order of the default MultiPoint list.
 _PLUGINS: dict[str, _Known] = {
     names.SCHEDULING_GATES: _Known("preEnqueue"),
@@ -69,7 +64,7 @@ _PLUGINS: dict[str, _Known] = {
     names.NODE_RESOURCES_FIT: _Known("preFilter filter preScore score", NodeResourcesFit, 1),
     names.VOLUME_RESTRICTIONS: _Known("preFilter filter", VolumeRestrictions),
     names.NODE_VOLUME_LIMITS: _Known("preFilter filter", NodeVolumeLimits),
-    names.VOLUME_BINDING: _Known("preFilter filter preScore score", _volume_binding),
+    names.VOLUME_BINDING: _Known("preFilter filter preScore score", VolumeBinding),
     names.VOLUME_ZONE: _Known("preFilter filter", VolumeZone),
     names.POD_TOPOLOGY_SPREAD: _Known("preFilter filter preScore score", PodTopologySpread, 2),
     names.INTER_POD_AFFINITY: _Known("preFilter filter preScore score", InterPodAffinity, 2),
@@ -198,12 +193,6 @@ def _default_weight(name: str, release: Release) -> int:
     return weight if behaviours.WEIGHTS_DIFFER.of(release) or weight not in (2, 3) else 1
 
 
-def _implements(name: str, point: str, release: Release) -> bool:
-    if point == "score" and name in _SCORES_SINCE and not _SCORES_SINCE[name].of(release):
-        return False
-    return point in _PLUGINS[name].points.split()
-
-
 def _entries(written: Optional[Plain], field: str) -> dict[str, int]:
     """Return the plugins of a list, with their weights."""
     return {item.get("name") or "": int(item.get("weight") or 0) for item in (written or {}).get(field) or ()}
@@ -229,7 +218,12 @@ def _expanded(point: str, multi_point: dict[str, int], written: Optional[Plain],
     if "*" in disabled:
         return own
     shared = [
-        name for name in multi_point if name in _PLUGINS and _implements(name, point, release) and name not in disabled
+        name
+        for name in multi_point
+        if name in _PLUGINS
+        and name not in disabled
+        and point in _PLUGINS[name].points.split()
+        and not (point == "score" and name in _SCORES_SINCE and not _SCORES_SINCE[name].of(release))
     ]
     overriding = [name for name in own if name in shared]
     return [*overriding, *(name for name in shared if name not in own), *(name for name in own if name not in shared)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
+from kubectl_spread.objects.amounts.resources import is_extended
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
@@ -28,7 +29,13 @@ _REQUIRED, _PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kin
 
 def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
     """Yield the reasons why the scheduler does not start, in its order; `api_version` is the file's."""
-    yield from _connection(plain)
+    burst = fields(plain, "clientConnection").get("burst") or 0
+    if burst < 0:
+        yield FieldPlace(("clientConnection", "burst")).invalid(burst, "must be non-negative")
+    election = fields(plain, "leaderElection")
+    lock = election.get("resourceLock") or "leases"
+    if election.get("leaderElect") is not False and lock != "leases":
+        yield FieldPlace(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
     profiles = [profile or {} for profile in plain.get("profiles") or ()]
     yield from _positive(plain, "parallelism", "should be an integer value greater than zero")
     seen: dict[str, int] = {}
@@ -45,18 +52,13 @@ def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
         seen[name] = at
     yield from _queue_sort(profiles)
     yield from _percentage(plain, FieldPlace(()))
-    yield from _backoff(plain)
+    yield from _positive(plain, "podInitialBackoffSeconds", "must be greater than 0")
+    first, most = plain.get("podInitialBackoffSeconds"), plain.get("podMaxBackoffSeconds")
+    first, most = 1 if first is None else first, 10 if most is None else most
+    if most < first:
+        detail = "must be greater than or equal to PodInitialBackoffSeconds"
+        yield FieldPlace(("podMaxBackoffSeconds",)).invalid(most, detail)
     yield from _extenders(plain.get("extenders") or ())
-
-
-def _connection(plain: Plain) -> Iterator[LocatedError]:
-    burst = fields(plain, "clientConnection").get("burst") or 0
-    if burst < 0:
-        yield FieldPlace(("clientConnection", "burst")).invalid(burst, "must be non-negative")
-    election = fields(plain, "leaderElection")
-    lock = election.get("resourceLock") or "leases"
-    if election.get("leaderElect") is not False and lock != "leases":
-        yield FieldPlace(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
 
 
 def _positive(plain: Plain, field: str, detail: str) -> Iterator[LocatedError]:
@@ -71,15 +73,6 @@ def _percentage(plain: Plain, here: FieldPlace) -> Iterator[LocatedError]:
         yield here.child("percentageOfNodesToScore").invalid(value, "not in valid range [0-100]")
 
 
-def _backoff(plain: Plain) -> Iterator[LocatedError]:
-    yield from _positive(plain, "podInitialBackoffSeconds", "must be greater than 0")
-    first, most = plain.get("podInitialBackoffSeconds"), plain.get("podMaxBackoffSeconds")
-    first, most = 1 if first is None else first, 10 if most is None else most
-    if most < first:
-        detail = "must be greater than or equal to PodInitialBackoffSeconds"
-        yield FieldPlace(("podMaxBackoffSeconds",)).invalid(most, detail)
-
-
 def _queue_sort(profiles: list[Plain]) -> Iterator[LocatedError]:
     """Check that all profiles order the one queue they share in the same way."""
     first = _enabled(profiles[0], "queueSort") if profiles else []
@@ -87,22 +80,21 @@ def _queue_sort(profiles: list[Plain]) -> Iterator[LocatedError]:
         at = FieldPlace(("profiles", 0, "plugins", "queueSort"))
         path = "profiles[0].plugins.queueSort.Enabled"
         yield at.invalid(len(first), "only one queue sort plugin can be enabled", path=path)
-    sets = [_plugin_set(fields(profile, "plugins", "queueSort")) for profile in profiles]
+    # The plugin sets in their internal form, as Go prints them
+    sets: list[dict[str, Any]] = [
+        {
+            name: [{"Name": item.get("name") or "", "Weight": item.get("weight") or 0} for item in written[field]]
+            if written.get(field)
+            else None
+            for name, field in (("Enabled", "enabled"), ("Disabled", "disabled"))
+        }
+        for written in (fields(profile, "plugins", "queueSort") for profile in profiles)
+    ]
     for at_profile, own in enumerate(sets[1:], 1):
         if [own[key] or [] for key in own] != [sets[0][key] or [] for key in own]:
             yield FieldPlace(("profiles", at_profile, "plugins", "queueSort")).problem(
                 f"Invalid value: {_unsorted_json(own)}", "must be the same for all profiles"
             )
-
-
-def _plugin_set(written: Plain) -> dict[str, Any]:
-    """Return a plugin set in its internal form, as Go prints it."""
-    return {
-        name: [{"Name": item.get("name") or "", "Weight": item.get("weight") or 0} for item in written[field]]
-        if written.get(field)
-        else None
-        for name, field in (("Enabled", "enabled"), ("Disabled", "disabled"))
-    }
 
 
 def _unsorted_json(value: Any) -> str:
@@ -326,7 +318,11 @@ def _extenders(extenders: Any) -> Iterator[LocatedError]:
             yield here.child("weight").invalid(weight, "must have a positive weight applied to it")
         for index, resource in enumerate(extender.get("managedResources") or ()):
             name, field = resource.get("name") or "", here.child("managedResources", index, "name")
-            yield from _extended_resource(name, field)
+            wrong = key_errors(name)
+            for detail in wrong:
+                yield field.invalid(name, detail.replace("a valid label key must", "a qualified name must"))
+            if not wrong and not is_extended(name):
+                yield field.invalid(name, "is an invalid extended resource name")
             if name in managed:
                 yield field.invalid(name, "duplicate extender managed resource name")
             managed.add(name)
@@ -334,15 +330,6 @@ def _extenders(extenders: Any) -> Iterator[LocatedError]:
     if binders > 1:
         counted = f"found {binders} extenders implementing bind"
         yield FieldPlace(("extenders",)).invalid(counted, "only one extender can implement bind")
-
-
-def _extended_resource(name: str, here: FieldPlace) -> Iterator[LocatedError]:
-    wrong = key_errors(name)
-    for detail in wrong:
-        yield here.invalid(name, detail.replace("a valid label key must", "a qualified name must"))
-    is_native = "/" not in name or "kubernetes.io/" in name
-    if not wrong and (is_native or name.startswith("requests.") or key_errors(f"requests.{name}")):
-        yield here.invalid(name, "is an invalid extended resource name")
 
 
 _CHECKS: dict[str, Callable[[Plain, FieldPlace], Iterator[LocatedError]]] = {

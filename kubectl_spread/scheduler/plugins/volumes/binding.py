@@ -23,6 +23,7 @@ from kubectl_spread.objects.releases.behaviours import (
     LOST_CLAIM_IN_PRE_FILTER,
     VOLUME_AFFINITY_REASON,
     VOLUME_BINDING_NARROWS,
+    VOLUME_BINDING_SKIPS_SCORE,
     VOLUME_GONE_REASON,
 )
 from kubectl_spread.objects.releases.version import Release
@@ -72,12 +73,9 @@ class VolumeBinding(Plugin):
         bound = [claim for claim in claims if claim.is_bound]
         return _State(bound, [claim.key for claim in unbound], columns, self._release)
 
-
-class ScoringVolumeBinding(VolumeBinding):
-    """The plugin of releases in which it scores 0 everywhere, unless storage capacity scoring is switched on."""
-
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:  # noqa: ARG002
-        return SameScore(0)
+        """Score 0 everywhere, unless storage capacity scoring is switched on, or not at all."""
+        return SameScore(None if VOLUME_BINDING_SKIPS_SCORE.of(self._release) else 0)
 
 
 def _problem(volume: PodVolume, key: NamespacedName, claim: Optional[Claim], release: Release) -> str:
