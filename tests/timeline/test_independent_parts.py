@@ -386,6 +386,18 @@ def test_a_lost_zone_is_answered_without_a_run_of_the_whole_step() -> None:
     assert {item.message[:27] for item in summary.waiting()} == {"0/60 nodes are available: 2"}
 
 
+@pytest.mark.parametrize("has_run", [True, False])
+def test_what_is_not_simulated_makes_a_proof_of_parts_not_known(has_run: bool) -> None:
+    """Whether or not there is a run of the whole step."""
+    answer = _answered(clusters.cluster(60, 600, 10)["items"], steps.Drain(("n0000",)))
+    answer = answer._replace(gaps={"2 objects that could not be read": None})
+
+    summary = summarize(answer if has_run else answer._replace(outcomes=()), ())
+    assert (len(answer.parts), summary.verdict) == (10, Verdict.NOT_KNOWN)
+    assert summary.gaps == ("2 objects that could not be read",)
+    assert not has_run or {item.verdict for item in summary.workloads} == {Verdict.NOT_KNOWN}
+
+
 def test_a_rollout_beside_a_closed_zone_is_stuck_in_every_order() -> None:
     """Zone c keeps at most its 33 pods, so a and b take 34 each, and 100 do not fit."""
     items = clusters.cluster(60, 300, 100)["items"]

@@ -231,7 +231,8 @@ def summarize(
             made = _over_parts(made, step.parts, concerns, labelled)
         return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
     none = StepSummary(Verdict.NOT_KNOWN, step.basis, False, step.states, step.runs, (), (), (), (), outcomes=1)
-    return _over_parts(none, step.parts, concerns, labelled)
+    gaps = tuple(text for text, key in step.gaps.items() if key is None or key in concerns)
+    return _over_parts(none._replace(gaps=gaps), step.parts, concerns, labelled)
 
 
 def _over_parts(
@@ -280,8 +281,11 @@ def _over_parts(
         )
         refused += [each._replace(outcomes=1) for each in summary.refused]
         is_blocked = is_blocked or summary.is_blocked
+    for workload in one.workloads:
+        if workload.verdict is Verdict.NOT_KNOWN and workload.key in workloads:
+            workloads[workload.key] = workloads[workload.key]._replace(verdict=workload.verdict)
     concerned = [item for item in workloads.values() if item.is_concerned]
-    verdict = max(verdicts, key=list(Verdict).index)
+    verdict = Verdict.NOT_KNOWN if one.gaps else max(verdicts, key=list(Verdict).index)
     if one.endings:
         concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
         together = [spread.topology_key for spread in one.together]
