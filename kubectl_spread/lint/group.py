@@ -77,11 +77,9 @@ class SelectorGroup:
     @cached_method
     def twins(self, topology_key: str, selector: Selector) -> list[Twin]:
         """Return the first workloads of each kind with a constraint over a key and the pods of a selector."""
-        return list(self._kinds(topology_key, selector))
-
-    def _kinds(self, topology_key: str, selector: Selector) -> Iterator[Twin]:
         wanted = requirements(selector)
         seen: Counter[Kind] = Counter()
+        twins = []
         for at, member in zip(self._at, self.members, strict=True):
             if member.is_owned:
                 continue
@@ -94,7 +92,8 @@ class SelectorGroup:
             kind = frozenset((action, fields_to_compare(item)) for action, item in theirs.items())
             if theirs and seen[kind] < _MOST_OF_A_KIND:
                 seen[kind] += 1
-                yield Twin(at, member, theirs, kind)
+                twins.append(Twin(at, member, theirs, kind))
+        return twins
 
 
 class Neighbours:

@@ -99,9 +99,11 @@ def kustomization(
             inline patch.
     """
     plain = {} if document is None else fields(document.plain)
-    listed = [
-        _below(directory, text) for key in ("resources", "bases", "components") for text in _texts(plain.get(key))
-    ]
+
+    def paths(*keys: str) -> tuple[str, ...]:
+        every = (_below(directory, text) for key in keys for text in _texts(plain.get(key)))
+        return tuple(filter(None, every))
+
     patches = list(patches_of(directory, plain))
     scalings: list[Scaling] = []
     targets: dict[Union[str, Span], tuple[PatchTarget, ...]] = {}
@@ -126,12 +128,12 @@ def kustomization(
             labels.update({name: None if is_selected else str(value) for name, value in pairs.items()})
     return Kustomization(
         directory,
-        tuple(path for path in listed if path),
+        paths("resources", "bases", "components"),
         tuple(patch.path for patch in patches if patch.path),
         tuple(scalings),
         as_text(plain.get("namePrefix")),
         as_text(plain.get("nameSuffix")),
-        tuple(path for text in _texts(plain.get("components")) if (path := _below(directory, text))),
+        paths("components"),
         any(plain.get(key) for key in _RENDERED),
         targets,
         labels,
@@ -156,20 +158,16 @@ class Patch(NamedTuple):
 
 def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
     """Yield the patches of a kustomization, in the order in which they are applied."""
-    texts = plain.get("patchesStrategicMerge")
-    for at, text in enumerate(texts if isinstance(texts, list) else ()):
-        if isinstance(text, str):
-            entry = {"patch": text} if "\n" in text else {"path": text}
-            yield _patch(directory, entry, ("patchesStrategicMerge", at))
-    for key in ("patches", "patchesJson6902"):
-        for at, entry in numbered_mappings(plain.get(key)):
-            yield _patch(directory, entry, (key, at))
-
-
-def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
-    path = _below(directory, as_text(entry.get("path")))
-    inline = "" if path else as_text(entry.get("patch"))
-    return Patch(path, inline, _target(entry.get("target")), (*route, "patch") if "target" in entry else route)
+    for key in ("patchesStrategicMerge", "patches", "patchesJson6902"):
+        entries = plain.get(key)
+        for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if key == "patchesStrategicMerge":  # of texts
+                entry = {"patch" if "\n" in entry else "path": entry} if isinstance(entry, str) else None  # noqa: PLW2901
+            if isinstance(entry, dict):
+                path = _below(directory, as_text(entry.get("path")))
+                inline = "" if path else as_text(entry.get("patch"))
+                route: Route = (key, at, "patch") if "target" in entry else (key, at)
+                yield Patch(path, inline, _target(entry.get("target")), route)
 
 
 def _scalings(

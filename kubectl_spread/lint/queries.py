@@ -79,18 +79,13 @@ def terms(subject: Subject) -> Iterator[Term]:
     for kind in ("podAffinity", "podAntiAffinity"):
         held = fields(subject.spec, "affinity").get(kind) or {}
         route, repels = (*subject.spec_route, "affinity", kind), kind == "podAntiAffinity"
-        for index, term in enumerate(mappings(held.get(REQUIRED))):
-            yield Term(term, True, repels, (*route, REQUIRED, index), _selector_of(subject, term))
-        for index, entry in enumerate(mappings(held.get(PREFERRED))):
-            where = (*route, PREFERRED, index, "podAffinityTerm")
-            term = fields(entry, "podAffinityTerm")
-            yield Term(term, False, repels, where, _selector_of(subject, term))
-
-
-def _selector_of(subject: Subject, term: Plain) -> Selector:
-    keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
-    selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
-    return selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
+        for when, below in ((REQUIRED, ()), (PREFERRED, ("podAffinityTerm",))):
+            for index, entry in enumerate(mappings(held.get(when))):
+                term = fields(entry, *below)
+                keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
+                selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
+                selector = selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
+                yield Term(term, when == REQUIRED, repels, (*route, when, index, *below), selector)
 
 
 def own_terms(subject: Subject, *, repels: bool = True) -> Iterator[Term]:

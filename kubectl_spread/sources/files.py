@@ -98,7 +98,18 @@ def inputs(
         yield from refused.values()
         paths = tuple(path for path in paths if path not in refused)
     for found in files(paths, recursive=recursive, exclusion=exclusion):
-        yield found if isinstance(found, SourceError) else _input(found, inside)
+        if isinstance(found, SourceError):
+            yield found
+            continue
+        path, named, is_fixture = found
+        try:
+            source = read_text(path, inside=inside, max_bytes=_MAX_NAMED)
+        except SourceError as error:
+            is_refused = inside is not None and outside(path, inside) is not None
+            error.is_aside = not named and not is_refused and _names_no_constraints(path)
+            yield error
+        else:
+            yield Input(source, named, is_file=os.path.isfile(path), is_fixture=is_fixture and not named)
 
 
 def files(
@@ -320,17 +331,6 @@ def _not_text(name: str, raw: bytes, at: int, message: str) -> SourceError:
     line_start = raw.rfind(b"\n", 0, at) + 1
     column = len(raw[line_start:at].decode("utf-8", "replace")) + 1
     return SourceError(name, message, line=raw.count(b"\n", 0, at) + 1, column=column)
-
-
-def _input(found: Path, inside: Optional[str]) -> Union[Input, SourceError]:
-    try:
-        source = read_text(found.path, inside=inside, max_bytes=_MAX_NAMED)
-        is_fixture = found.is_fixture and not found.named
-        return Input(source, found.named, is_file=os.path.isfile(found.path), is_fixture=is_fixture)
-    except SourceError as error:
-        is_refused = inside is not None and outside(found.path, inside) is not None
-        error.is_aside = not found.named and not is_refused and _names_no_constraints(found.path)
-        return error
 
 
 def _names_no_constraints(path: str) -> bool:

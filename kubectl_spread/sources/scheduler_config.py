@@ -112,28 +112,21 @@ def _not_evaluated(loaded: dict[str, Profile]) -> Iterator[str]:
 def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:
     changed = {**profile, "plugins": _without_limits(fields(profile, "plugins"), notes)}
     args = [dict(item or {}) for item in profile.get("pluginConfig") or ()]
-    if version in _WITHOUT_DEFAULTING_TYPE:
-        _add_defaulting_type(args)
+    for item in args if version in _WITHOUT_DEFAULTING_TYPE else ():
+        spread_args = fields(item, "args")
+        if item.get("name") == names.POD_TOPOLOGY_SPREAD and "defaultConstraints" in spread_args:
+            item["args"] = {**spread_args, "defaultingType": "List"}  # they replace the built-in ones
     score = fields(changed["plugins"], "score")
     renamed_plugins = _STRATEGIES.keys() - (() if FIT_SCORES.of(release) else _OWN_PLUGINS)
     strategies = [entry for entry in score.get("enabled") or () if entry.get("name") in renamed_plugins]
     if strategies:
-        kept = [entry for entry in score["enabled"] if entry not in strategies]
+        kept, plugin = [entry for entry in score["enabled"] if entry not in strategies], strategies[-1]["name"]
         renamed = {"name": names.NODE_RESOURCES_FIT, "weight": strategies[-1].get("weight") or 1}
         changed["plugins"]["score"] = {**score, "enabled": [*kept, renamed]}
-        strategy = _STRATEGIES[strategies[-1]["name"]]
-        args = _with_strategy(args, strategies[-1]["name"])
-        notes.append(f"{strategies[-1]['name']} is read as the {strategy} strategy of {names.NODE_RESOURCES_FIT}")
+        args = _with_strategy(args, plugin)
+        notes.append(f"{plugin} is read as the {_STRATEGIES[plugin]} strategy of {names.NODE_RESOURCES_FIT}")
     changed["pluginConfig"] = args
     return changed
-
-
-def _add_defaulting_type(args: list[Plain]) -> None:
-    """Set the field that versions without it imply: default constraints replace the built-in ones."""
-    for item in args:
-        spread_args = fields(item, "args")
-        if item.get("name") == names.POD_TOPOLOGY_SPREAD and "defaultConstraints" in spread_args:
-            item["args"] = {**spread_args, "defaultingType": "List"}
 
 
 def _without_limits(plugins: Plain, notes: list[str]) -> Plain:

@@ -64,7 +64,7 @@ def load(*paths: str, inside: Optional[str] = None, keeps_objects: bool = False)
             objects += [item.read] if keeps_objects else []
         elif item.read.get("kind") in SHAPES and not is_of_another_group(item.read):
             builder.leave_out(item.read)
-    if reading.warnings or not all(isinstance(error, _LostObjectError) for error in reading.errors):
+    if reading.warnings or len(reading.errors) > reading.undecodable:
         builder.leave_out({})  # A whole document, or a part of a list.
     cluster = builder.cluster()._replace(**_head(reading.head))
     uses = Counter([*(f"name {name}" for name, _ in nodes), *(f"uid {pod.uid}" for pod in cluster.pods)])
@@ -123,17 +123,7 @@ class _Item(NamedTuple):
         plain: Any = self.read
         name = fields(plain, "metadata").get("name", "?")
         message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
-        found = _at(self.source, self.document, (*self.route, *problem.route), message)
-        error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
-        return error(found.source, found.message, line=found.line, column=found.column)
-
-
-class _LostObjectError(SourceError):
-    """An object does not decode."""
-
-
-class _LostNodeError(_LostObjectError):
-    """A node does not decode. If no other node is left, this is why."""
+        return _at(self.source, self.document, (*self.route, *problem.route), message)
 
 
 class _Reading:
@@ -141,6 +131,8 @@ class _Reading:
 
     def __init__(self, paths: tuple[str, ...], inside: Optional[str] = None) -> None:
         self.errors: list[SourceError] = []
+        self.undecodable = 0  # errors of fields that do not decode
+        self.lost_nodes: list[SourceError] = []  # such errors of nodes: the reason if no other node is left
         self.warnings: list[str] = []
         self.head: Plain = {}
         self._paths = paths
@@ -178,7 +170,10 @@ class _Reading:
             return False
         if decode.decodes(plain, shape):
             return True
-        self.errors += map(item.error, decode.type_problems(plain, shape))
+        lost = list(map(item.error, decode.type_problems(plain, shape)))
+        self.errors += lost
+        self.undecodable += len(lost)
+        self.lost_nodes += lost if plain["kind"] == "Node" else []
         return False
 
     def refuse_without_nodes(self) -> None:
@@ -192,8 +187,7 @@ class _Reading:
         )
         if not self.errors and not self.head and len(self._paths) == 1:
             _refuse_empty(self._paths[0])
-        lost = [error for error in self.errors if isinstance(error, _LostNodeError)]
-        raise joined(lost or (self.errors if len(self.errors) == 1 else [without]))
+        raise joined(self.lost_nodes or (self.errors if len(self.errors) == 1 else [without]))
 
 
 def _refuse_empty(path: str) -> None:

@@ -22,6 +22,7 @@ from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, ZONE
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import Document
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 
@@ -90,26 +91,22 @@ def _group_of(spec: str) -> Plain:
             raise SourceError("--topology", f"unknown key `{short(key)}`; it takes {known}, as in {_EXAMPLE}")
         if key in group:
             raise SourceError("--topology", f"`{key}` is given twice")
-        group[key] = _number(key, value) if key in _COUNTS else _quantity(key, value)
+        written = short(value) or "empty"
+        if key in _COUNTS:
+            number = natural(value) or 0
+            if not 0 < number <= _MAX_NODES:
+                raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {written}")
+            group[key] = number
+            continue
+        try:
+            is_negative = quantity.parse(value) < 0
+        except quantity.QuantityError as error:
+            what = f"`{key}` is not a quantity: {written}: {error}; write {_WRITE[key]}"
+            raise SourceError("--topology", what) from None
+        if is_negative:
+            raise SourceError("--topology", f"`{key}` is less than 0: {written}")
+        group[key] = value
     return group
-
-
-def _number(key: str, value: str) -> int:
-    if not value.isascii() or not value.isdigit() or len(value) > 9 or not 0 < int(value) <= _MAX_NODES:
-        raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {short(value) or 'empty'}")
-    return int(value)
-
-
-def _quantity(key: str, value: str) -> str:
-    try:
-        amount = quantity.parse(value)
-    except quantity.QuantityError as error:
-        raise SourceError(
-            "--topology", f"`{key}` is not a quantity: {short(value) or 'empty'}: {error}; write {_WRITE[key]}"
-        ) from None
-    if amount < 0:
-        raise SourceError("--topology", f"`{key}` is less than 0: {short(value)}")
-    return value
 
 
 def is_topology(plain: Any) -> bool:

@@ -240,7 +240,19 @@ def _there_are(what: str, known: dict[str, Entry]) -> str:
 
 def _with_flags(cluster: Entry, user: Entry, flags: Flags) -> tuple[Plain, Plain]:
     """Return cluster and user with resolved paths, overridden by the flags."""
-    asked, who = _asked(_resolved(cluster), flags), _resolved(user)
+    if flags.insecure_skip_tls_verify and flags.certificate_authority:
+        message = "--insecure-skip-tls-verify and --certificate-authority exclude each other"
+        raise ConfigError((SourceError("--certificate-authority", message),))
+    asked, who = _resolved(cluster), _resolved(user)
+    if flags.insecure_skip_tls_verify or flags.certificate_authority:
+        asked = {key: value for key, value in asked.items() if not key.startswith("certificate-authority")}
+        asked["insecure-skip-tls-verify"] = flags.insecure_skip_tls_verify
+    written = {
+        "server": flags.server,
+        "tls-server-name": flags.tls_server_name,
+        "certificate-authority": flags.certificate_authority and os.path.abspath(flags.certificate_authority),
+    }
+    asked |= {key: value for key, value in written.items() if value}
     if flags.token:
         who = {key: value for key, value in who.items() if key not in _OTHER_CREDENTIALS}
         who["token"] = flags.token
@@ -253,21 +265,6 @@ def _with_flags(cluster: Entry, user: Entry, flags: Flags) -> tuple[Plain, Plain
     if "://" not in asked["server"]:
         asked["server"] = f"http://{asked['server']}"  # as client-go's DefaultServerURL
     return asked, who
-
-
-def _asked(cluster: Plain, flags: Flags) -> Plain:
-    if flags.insecure_skip_tls_verify and flags.certificate_authority:
-        message = "--insecure-skip-tls-verify and --certificate-authority exclude each other"
-        raise ConfigError((SourceError("--certificate-authority", message),))
-    if flags.insecure_skip_tls_verify or flags.certificate_authority:
-        cluster = {key: value for key, value in cluster.items() if not key.startswith("certificate-authority")}
-        cluster["insecure-skip-tls-verify"] = flags.insecure_skip_tls_verify
-    written = {
-        "server": flags.server,
-        "tls-server-name": flags.tls_server_name,
-        "certificate-authority": flags.certificate_authority and os.path.abspath(flags.certificate_authority),
-    }
-    return {**cluster, **{key: value for key, value in written.items() if value}}
 
 
 def _resolved(entry: Entry) -> Plain:
