@@ -350,9 +350,10 @@ def check_lists(subjects: Sequence[BareSubject], codes: Collection[str], project
         source = subject.manifest.document.source
         subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
         subject.run = run
-        yield from _api_errors(subject, alone.for_manifest(subject.manifest).target.minor)
+        subject.project = alone
+        yield from _api_errors(subject)
         if id(subject.manifest) not in projects.patches.manifests:
-            yield from check_subject(subject, alone, codes)
+            yield from check_subject(subject, codes)
 
 
 def check_worlds(worlds: Iterable[NestedObjects], codes: Collection[str], projects: Projects) -> Iterator[Finding]:
@@ -364,8 +365,8 @@ def check_worlds(worlds: Iterable[NestedObjects], codes: Collection[str], projec
                 yield from findings
 
 
-def _api_errors(subject: BareSubject, minor: Optional[int]) -> Iterator[Finding]:
-    spec = subject.workload.template["spec"]
+def _api_errors(subject: BareSubject) -> Iterator[Finding]:
+    spec, minor = subject.workload.template["spec"], subject.target.minor
     left_out = frozenset() if subject.completion is Completion.NONE else _NEEDS_A_POD
     errors = [error for error in _errors(constraint_reader.constraints(spec), minor) if error.rule not in left_out]
     meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec), minor)}

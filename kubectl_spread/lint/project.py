@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
-from kubectl_spread.lint.group import Area, Neighbourhoods, Neighbours, SelectorGroup
+from kubectl_spread.lint.group import Area, Neighbourhoods, SelectorGroup
 from kubectl_spread.lint.kustomization import Scaling
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors import LabelRequirement, Selector
@@ -135,7 +134,7 @@ def applied(subjects: Sequence[Subject]) -> list[Subject]:
 class Project:
     """Workloads and other objects that are applied together, with facts about their target cluster.
 
-    `scope` has the other projects of the run. `target` is the target cluster of the object that a rule checks.
+    `scope` has the other projects of the run.
     """
 
     def __init__(
@@ -149,13 +148,13 @@ class Project:
     ) -> None:
         self.scope = scope
         self.root = root
-        self.target = TargetCluster()
-        self._target_of, self.facts, self.namespace = context
+        self.target_of, self.facts, self.namespace = context
         self.others = tuple(others)
         self._by_kind = grouped((manifest.kind, manifest) for manifest in self.others)
         self._rollouts = self._referring_rollouts()
+        runners = ((item, self._rollout_of(item)) for item in subjects)
         self.subjects = tuple(
-            item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
+            (item if runner is None else item.with_runner(runner)).of_project(self) for item, runner in runners
         )
         self._by_namespace = grouped((subject.workload.namespace, subject) for subject in self.subjects)
         self._by_label = grouped(
@@ -180,26 +179,13 @@ class Project:
         """Return the workloads that the API server would accept, as they would run."""
         return [subject.workload for subject in applied(self.subjects)]
 
-    def for_manifest(self, manifest: Manifest) -> Project:
-        """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
-        return self._with_target(self._target_of(manifest.document.source))
-
-    @cached_method
-    def _with_target(self, target: TargetCluster) -> Project:
-        seen = Project.__new__(Project)
-        vars(seen).update(vars(self), target=target)
-        return seen
-
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
         return self.group(selector, namespace).members
 
-    def group_around(self, subject: Subject, selector: Selector) -> Neighbours:
-        """Return those of a selector's workloads that count for one of them; see `neighbours`."""
-        return self._around(selector, subject.workload.namespace).of(subject)
-
     @cached_method
-    def _around(self, selector: Selector, namespace: str) -> Neighbourhoods:
+    def around(self, selector: Selector, namespace: str) -> Neighbourhoods:
+        """Return the workloads whose pods a selector matches, by their areas."""
         return Neighbourhoods(self.group(selector, namespace), self._area_of)
 
     @cached_method
@@ -222,13 +208,6 @@ class Project:
         """Return the objects around the workloads that are of a kind, in order."""
         return self._by_kind.get(kind, [])
 
-    @property
-    def has_karpenter(self) -> bool:
-        """Return whether Karpenter may add nodes: the run or the cluster facts have NodePools, or a setting says so."""
-        pools = (item.api_version for item in self.of_kind("NodePool"))
-        is_known = self.target.autoscaler == "karpenter" or (self.facts is not None and self.facts.has_node_pools)
-        return is_known or any(version.startswith("karpenter.sh/") for version in pools)
-
     def namespace_of(self, manifest: Manifest) -> str:
         """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace
@@ -236,20 +215,6 @@ class Project:
     def replicas(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
         return self.replicas_here(subject) if self.scope is None else self.scope.replicas(subject)
-
-    def is_single(self, subject: Subject) -> bool:
-        """Return whether a workload has one pod or none, by the number in the manifest if an overlay may replace it."""
-        return self.replicas(subject).likely in (0, 1)
-
-    def is_overlaid(self, subject: Subject) -> bool:
-        """Return whether overlays of kustomize may change a workload."""
-        return self.root is not None and bool(self.root.chains_of(subject.manifest))
-
-    def patched_keys(self, subject: Subject) -> set[str]:
-        """Return the topology keys of constraints that patches of the run add to a workload."""
-        patches = () if self.scope is None else self.scope.patches.joined
-        changing = (patch for patch, bases in patches if any(base.manifest is subject.manifest for base in bases))
-        return {constraint.topology_key for patch in changing for constraint in patch.constraints}
 
     @cached_method
     def replicas_here(self, subject: Subject) -> ReplicaRange:
@@ -271,28 +236,12 @@ class Project:
         overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
         return times(widest_range([of_overlay(item, written) for item in overlaid]), owner.group.size)
 
-    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
-        """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
-
-        A workload that the API server refuses has no pods. The subject counts even so, as it will be fixed.
-        """
-        return self._size(subject, constraint, "maximum")
-
-    def likely_group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
-        """Return the size of a group by the numbers in the manifests, where overlays may replace these."""
-        return self._size(subject, constraint, "likely")
-
-    def _size(self, subject: Subject, constraint: TopologySpreadConstraint, number: str) -> Optional[int]:
-        """Return the sum of one of the numbers of `ReplicaRange`."""
-        selector = subject.selector(constraint)
-        size = self._members_size(selector, subject.workload.namespace, number)
-        is_left_out = subject.refusals and selector.matches(subject.labels)
-        return _sum((size, getattr(self.replicas(subject), number))) if is_left_out else size
-
     @cached_method
-    def _members_size(self, selector: Selector, namespace: str, number: str) -> Optional[int]:
+    def members_size(self, selector: Selector, namespace: str, number: str) -> Optional[int]:
+        """Return the sum of one of the numbers of `ReplicaRange` over the workloads of a selector; None if one lacks it."""
         members = (item for item in self.matching(selector, namespace) if not item.refusals)
-        return _sum(getattr(self.replicas(item), number) for item in members)
+        sizes = [getattr(item.replicas, number) for item in members]
+        return None if None in sizes else sum(sizes)
 
     @cached_method
     def are_autoscaled(self, subjects: tuple[Subject, ...]) -> bool:
@@ -381,13 +330,3 @@ class Project:
 
 # Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
 _COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
-
-
-def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
-    """Return the sum; None if a number is missing."""
-    total = 0
-    for size in sizes:
-        if size is None:
-            return None
-        total += size
-    return total

@@ -17,6 +17,7 @@ from kubectl_spread.lint.roots import names_in, reached, RootRules, roots_of
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import PodPlace
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place, Span
@@ -103,7 +104,7 @@ class Projects:
             for base in bases:
                 joined = JoinedSubject(patch, base)
                 users = self.patches.users(patch, base, self._holders[id(base.manifest)])
-                held = [list(check_subject(joined, self._with(joined, base, user), codes)) for user in users]
+                held = [list(check_subject(self._with(joined, base, user).subjects[0], codes)) for user in users]
                 for finding in _agreed(held):
                     key = finding.rule.code, finding.place.source.name, finding.place.span
                     if key not in seen and finding.path:
@@ -173,6 +174,10 @@ class JoinedSubject(Subject):
         manifest = patch.manifest._replace(plain=plain, kind=base.manifest.kind, api_version=base.manifest.api_version)
         super().__init__(manifest, owner, PodPlace(base.template_route, base.spec_route), frozenset())
         self.runner = base.manifest._replace(plain=plain)
+
+    def with_runner(self, runner: Manifest) -> Subject:  # noqa: ARG002 (a patch is checked as one of its base)
+        """Return this workload, also if another object takes its template."""
+        return self
 
     @property
     def holder(self) -> Route:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
@@ -134,11 +133,11 @@ def host_ports(subject: Subject) -> Iterator[Route]:
                 yield (*subject.spec_route, "containers", index, "ports", number, field)
 
 
-def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
+def narrowest(subject: Subject) -> Optional[AntiAffinity]:
     """Return the anti-affinity that lets the fewest pods in."""
-    if project.facts is None or subject.refusals:
+    if subject.facts is None or subject.refusals:
         return None
-    return min(project.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
+    return min(subject.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
 
 
 def route_of(subject: Subject, bound: AntiAffinity) -> Route:
@@ -152,14 +151,14 @@ def stays_pending(subject: Subject) -> bool:
     return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
 
 
-def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
+def allowed_values(subject: Subject, constraint: TopologySpreadConstraint) -> frozenset[str]:
     """Return the values that node affinity allows, if they are fewer than minDomains; else an empty set."""
     if (
         subject.kind == "DaemonSet"
         or subject.spec.get("nodeName")  # SPR210
         or constraint.min_domains is None
         or constraint.node_affinity_policy == IGNORE
-        or not project.target.stores("minDomains")
+        or not subject.target.stores("minDomains")
         or not subject.is_in_its_group(constraint)
     ):
         return frozenset()
@@ -215,24 +214,22 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
     return scaled_value(_DEFAULT_SURGE, replicas, round_up=True) or 0 if surge is None else surge
 
 
-def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
+def constraint_facts(subject: Subject) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
     """Yield the constraints of a workload that the API server takes, as the cluster sees them."""
-    if project.facts is None or subject.refusals:
+    if subject.facts is None or subject.refusals:
         return
     for constraint in subject.constraints:
-        account = project.facts.constraint_facts(subject.workload, constraint)
+        account = subject.facts.constraint_facts(subject.workload, constraint)
         if account is not None:
             yield constraint, account
 
 
-def hard_constraint_facts(
-    subject: Subject, project: Project
-) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
+def hard_constraint_facts(subject: Subject) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
     """Yield the DoNotSchedule constraints that count the workload's own pods.
 
     Yield none if some label is on no node that the pod may use: then nothing else matters.
     """
-    hard = [(constraint, account) for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
+    hard = [(constraint, account) for constraint, account in constraint_facts(subject) if constraint.is_hard]
     if all(lacks_nowhere(account) for _, account in hard):
         yield from (item for item in hard if item[1].counts_own)
 
@@ -242,15 +239,15 @@ def lacks_nowhere(account: ConstraintFacts) -> bool:
     return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
 
 
-def with_fewest_replicas(subject: Subject, project: Project) -> Workload:
+def with_fewest_replicas(subject: Subject) -> Workload:
     """Return the workload with its fewest replicas; 1 if no number is written."""
-    least = project.replicas(subject).minimum
+    least = subject.replicas.minimum
     return subject.workload if least is None else subject.workload._replace(replicas=least)
 
 
-def outcome(subject: Subject, project: Project) -> Optional[PlacedReplicas]:
+def outcome(subject: Subject) -> Optional[PlacedReplicas]:
     """Return how many of the fewest pods that the workload may have find a node; None if unpredictable."""
-    return None if project.facts is None else project.facts.outcome(with_fewest_replicas(subject, project))
+    return None if subject.facts is None else subject.facts.outcome(with_fewest_replicas(subject))
 
 
 def with_field(workload: Workload, constraint: TopologySpreadConstraint, **changed: Any) -> Workload:
@@ -270,13 +267,13 @@ class Unreachable(NamedTuple):
     severity: Severity
 
 
-def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreachable]:
+def unreachable_domains(subject: Subject) -> Iterator[Unreachable]:
     """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
-    for constraint, account in hard_constraint_facts(subject, project):
+    for constraint, account in hard_constraint_facts(subject):
         domains = [domain for domain in account.unreachable if domain.chosen]
         if not domains or len(account.unreachable) == len(account.counted_domains) or account.is_below_min_domains:
             continue
-        became, most = outcome(subject, project), project.replicas(subject).maximum
+        became, most = outcome(subject), subject.replicas.maximum
         if became is not None and became.is_preempting:
             continue  # an evicted pod may make room there
         if became is not None and became.falls_short and became.pods > account.room:
@@ -285,14 +282,12 @@ def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreacha
             yield Unreachable(constraint, account, domains, Severity.WARNING)
 
 
-def shadowed_constraints(
-    subject: Subject, project: Project
-) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
+def shadowed_constraints(subject: Subject) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
     """Yield the soft constraints that have no effect, each with the hard one that determines the placement."""
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:
         for hard in strict:
-            if _counts(subject, soft) == _counts(subject, hard) and project.likely_group_size(subject, hard) not in (
+            if _counts(subject, soft) == _counts(subject, hard) and subject.likely_group_size(hard) not in (
                 0,
                 1,
             ):

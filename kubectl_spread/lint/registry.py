@@ -113,22 +113,21 @@ def findings_by_object(
     keys = {subject.key for subject in project.subjects}
     for subject in project.subjects:
         if (asked is None or id(subject.manifest) in asked) and subject.maker not in keys:
-            yield subject.manifest, list(check_subject(subject, project, codes))
+            yield subject.manifest, list(check_subject(subject, codes))
     for rule in RULES.values():
         if rule.target is RuleTarget.AROUND and rule.code in codes and (project.facts or not rule.needs_facts):
             for manifest in (item for kind in rule.needs for item in project.of_kind(kind)):
                 if asked is None or id(manifest) in asked:
-                    problems = CHECKS[rule.code](manifest, project.for_manifest(manifest))
+                    problems = CHECKS[rule.code](manifest, project)
                     yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in problems]
 
 
-def check_subject(subject: Subject, project: Project, codes: Collection[str]) -> Iterator[Finding]:
-    """Yield what the rules of these codes find in one workload."""
-    seen = project.for_manifest(subject.manifest)
+def check_subject(subject: Subject, codes: Collection[str]) -> Iterator[Finding]:
+    """Yield what the rules of these codes find in one workload of a project."""
     skipped = superseded_rules(subject.refusals)
     for rule in _rules_about(subject.words, subject.knowledge, frozenset(codes)):
-        if rule.code not in skipped and (project.facts or not rule.needs_facts):
-            for problem in CHECKS[rule.code](subject, seen):
+        if rule.code not in skipped and (subject.facts or not rule.needs_facts):
+            for problem in CHECKS[rule.code](subject):
                 if subject.knowledge < rule.fixes_from:
                     problem = problem._replace(fix=None)  # noqa: PLW2901
                 finding = _finding(rule, subject.manifest, problem, subject.path(problem.route))

@@ -18,8 +18,8 @@ NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({S
 EITHER = SAFE | UNSAFE
 SCHEDULER = ("KubeSchedulerConfiguration",)
 
-# Of (subject, project) for a rule about workloads, of (manifest, project) for one about other objects.
-Check = Callable[[Any, Any], Iterator[RuleFinding]]
+# Of a subject for a rule about workloads, of (manifest, project) for one about other objects.
+Check = Callable[..., Iterator[RuleFinding]]
 
 
 DECLARED: list[RuleMeta] = []
@@ -38,7 +38,7 @@ def rule(
 ) -> Callable[[Check], Check]:
     """Declare a rule about workloads, or about other objects of some kinds; see `RuleMeta` for `declared`.
 
-    Its function has the name of the rule, and gets a `Subject` and a `Project`, or a `Manifest` and a `Project`.
+    Its function has the name of the rule, and gets a `Subject`, or a `Manifest` and a `Project`.
     """
     words = frozenset(kinds or ("topologySpreadConstraints",) * needs_constraints + needs)
     target = RuleTarget.AROUND if kinds else RuleTarget.WORKLOAD

@@ -6,9 +6,13 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 
 from __future__ import annotations
 
-from kubectl_spread.lint.project import Project
+from typing import Optional, TYPE_CHECKING
+
 from kubectl_spread.objects.selectors import HOSTNAME, key_errors, LEGACY, REGION, ZONE
 from kubectl_spread.text.wording import nearest
+
+if TYPE_CHECKING:
+    from kubectl_spread.operations.known_cluster import KnownCluster
 
 # Replacements of deprecated labels.
 SUCCESSORS = {
@@ -94,17 +98,17 @@ def _is_below(prefix: str, domains: tuple[str, ...]) -> bool:
     return f".{prefix}".endswith(tuple(f".{domain}" for domain in domains))
 
 
-def is_absent(key: str, project: Project) -> bool:
+def is_absent(key: str, facts: Optional[KnownCluster]) -> bool:
     """Return whether no node has the label because it is a misspelt one of Kubernetes."""
-    is_there = project.facts is not None and key in project.facts.node_keys
+    is_there = facts is not None and key in facts.node_keys
     return "/" in key and not is_there and bool(intended_key(key))
 
 
-def is_reported(key: str, project: Project) -> bool:
+def is_reported(key: str, facts: Optional[KnownCluster]) -> bool:
     """Return whether SPR302 reports the key.
 
     If nodes are known, SPR901 and SPR902 report a key without a prefix, and a key that resembles no well-known label.
     """
-    if project.facts is None:
+    if facts is None:
         return bool(intended_key(key)) or is_unknown(key)
-    return is_absent(key, project)
+    return is_absent(key, facts)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Optional
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge, Label
 from kubectl_spread.objects.constraints import constraint as constraint_reader
@@ -32,6 +32,11 @@ from kubectl_spread.text import emit
 from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import Place
 
+if TYPE_CHECKING:
+    from kubectl_spread.lint.group import Neighbours
+    from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster
+    from kubectl_spread.operations.known_cluster import KnownCluster
+
 FIELD = "topologySpreadConstraints"
 
 _HINTED = 4  # labels that a hint writes out
@@ -53,9 +58,10 @@ class Subject:
     Routes lead from the root of the object. In `spec`, unlike in the workload's template, misspelt fields of
     constraints have the names that are meant. The `runner` is the object whose controller creates the pods: the
     manifest itself, unless another object takes its template from it. `has_pod` is False for constraints whose pods
-    are not in the text (`outside`).
+    are not in the text (`outside`). Rules check a workload of a `project`, see `of_project`.
     """
 
+    project: Project
     has_pod = True
     siblings: Sequence[Subject] = ()  # the constraints without pods of the same source
 
@@ -162,6 +168,84 @@ class Subject:
     def revision_label(self) -> str:
         """Return the label that distinguishes the revisions of the pods; empty if there is none."""
         return revision_label(self.workload)
+
+    def of_project(self, project: Project) -> Subject:
+        """Return the workload as one of a project; an object of several roots is in several of them."""
+        own = self.__class__.__new__(self.__class__)
+        vars(own).update(vars(self), project=project)
+        return own
+
+    @property
+    def target(self) -> TargetCluster:
+        """Return the target cluster of the workload's file."""
+        return self.project.target_of(self.manifest.document.source)
+
+    @property
+    def facts(self) -> Optional[KnownCluster]:
+        """Return the cluster facts, if there are any."""
+        return self.project.facts
+
+    @property
+    def cluster(self) -> KnownCluster:
+        """Return the cluster facts, for rules that run only with them."""
+        return self.project.cluster
+
+    @property
+    def has_karpenter(self) -> bool:
+        """Return whether Karpenter may add nodes: the run or the cluster facts have NodePools, or a setting says so."""
+        pools = (item.api_version for item in self.project.of_kind("NodePool"))
+        is_known = self.target.autoscaler == "karpenter" or (self.facts is not None and self.facts.has_node_pools)
+        return is_known or any(version.startswith("karpenter.sh/") for version in pools)
+
+    @property
+    def replicas(self) -> ReplicaRange:
+        """Return the replicas: from the autoscaler, else from kustomizations, else from the manifest."""
+        return self.project.replicas(self)
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether there is one pod or none, by the number in the manifest if an overlay may replace it."""
+        return self.replicas.likely in (0, 1)
+
+    @property
+    def is_overlaid(self) -> bool:
+        """Return whether overlays of kustomize may change the workload."""
+        return self.project.root is not None and bool(self.project.root.chains_of(self.manifest))
+
+    @property
+    def patched_keys(self) -> set[str]:
+        """Return the topology keys of constraints that patches of the run add to the workload."""
+        patches = () if self.project.scope is None else self.project.scope.patches.joined
+        changing = (patch for patch, bases in patches if any(base.manifest is self.manifest for base in bases))
+        return {constraint.topology_key for patch in changing for constraint in patch.constraints}
+
+    def matching(self, selector: Selector) -> list[Subject]:
+        """Return the workloads of the same namespace whose pods a selector matches, in order."""
+        return self.project.group(selector, self.workload.namespace).members
+
+    def neighbours(self, constraint: TopologySpreadConstraint) -> Neighbours:
+        """Return those of the workloads whose pods a constraint selects that count for this one."""
+        return self.project.around(self.selector(constraint), self.workload.namespace).of(self)
+
+    def group_size(self, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
+
+        A workload that the API server refuses has no pods. This one counts even so, as it will be fixed.
+        """
+        return self._size(constraint, "maximum")
+
+    def likely_group_size(self, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """Return the size of a group by the numbers in the manifests, where overlays may replace these."""
+        return self._size(constraint, "likely")
+
+    def _size(self, constraint: TopologySpreadConstraint, number: str) -> Optional[int]:
+        """Return the sum of one of the numbers of `ReplicaRange`."""
+        selector = self.selector(constraint)
+        size = self.project.members_size(selector, self.workload.namespace, number)
+        if size is None or not (self.refusals and selector.matches(self.labels)):
+            return size
+        own: Optional[int] = getattr(self.replicas, number)
+        return None if own is None else size + own
 
     def with_runner(self, runner: Manifest) -> Subject:
         """Return the pods of an object that takes its template from this one."""

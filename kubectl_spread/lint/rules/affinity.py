@@ -8,7 +8,6 @@ from typing import Any
 
 from kubectl_spread.lint import queries, topology_keys
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
 from kubectl_spread.lint.rule import (
     rule,
@@ -34,12 +33,12 @@ from kubectl_spread.text.wording import count_noun
     Severity.INFO,
     needs=("affinity",),
 )
-def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def anti_affinity_redundant(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints that count nothing but what anti-affinity keeps at one."""
     if subject.kind == "DaemonSet":
         return  # SPR206
     for constraint in subject.constraints:
-        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
+        if not subject.is_in_its_group(constraint) or subject.likely_group_size(constraint) in (0, 1):
             continue
         term = queries.keeps_apart(subject, constraint)
         if term is not None:
@@ -57,9 +56,9 @@ def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[Rule
     "required pod affinity contradicts a constraint over the same key",
     needs=("affinity",),
 )
-def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def affinity_contradiction(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints against an affinity to the same pods over the same key."""
-    most = project.replicas(subject).likely
+    most = subject.replicas.likely
     for constraint in subject.hard:
         if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
             continue
@@ -86,12 +85,12 @@ def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleF
     needs_facts=True,
     needs_constraints=False,
 )
-def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def anti_affinity_cap(subject: Subject) -> Iterator[RuleFinding]:
     """Find anti-affinity with room for an autoscaler's minimum and not for its maximum."""
-    replicas = project.replicas(subject)
+    replicas = subject.replicas
     if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
         return
-    bound = queries.narrowest(subject, project)
+    bound = queries.narrowest(subject)
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         field = "maxReplicaCount" if replicas.autoscaler.kind == "ScaledObject" else "maxReplicas"
         yield RuleFinding(
@@ -115,18 +114,18 @@ _FIELD = "nodeAffinityPolicy"
     fixes=SAFE,
     around=("NodePool",),
 )
-def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def affinity_ignored(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that count domains which the pod's own affinity excludes."""
     affinity = fields(subject.spec, "affinity", "nodeAffinity")
     if not subject.spec.get("nodeSelector") and not affinity.get(queries.REQUIRED):
         return
-    if not project.target.stores(_FIELD):
+    if not subject.target.stores(_FIELD):
         return
-    known = dict(constraint_facts(subject, project))
+    known = dict(constraint_facts(subject))
     for constraint in subject.hard:
         if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
             continue
-        pods = project.likely_group_size(subject, constraint)
+        pods = subject.likely_group_size(constraint)
         # Fewer pods are SPR204; of a Pod's group others may run.
         if pods is not None and pods <= constraint.max_skew and subject.kind != "Pod":
             continue
@@ -139,7 +138,7 @@ def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding
                     domains=domain(constraint.topology_key, plural=True).capitalize(),
                     pods=count_noun(constraint.max_skew, "pod"),
                 )
-                + (_OF_KARPENTER if project.has_karpenter else ""),
+                + (_OF_KARPENTER if subject.has_karpenter else ""),
                 route,
                 "remove nodeAffinityPolicy: the default is Honor",
                 severity=None if is_certain else Severity.WARNING,
@@ -165,9 +164,9 @@ _POSSIBLE = (
     needs=("containers",),
     is_opinion=True,
 )
-def host_port_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def host_port_cap(subject: Subject) -> Iterator[RuleFinding]:
     """Find the first port of the node that the pods contend for."""
-    pods = project.replicas(subject).maximum
+    pods = subject.replicas.maximum
     if not subject.constraints or subject.kind == "DaemonSet" or pods is None or pods < 2:
         return
     route = next(queries.host_ports(subject), None)
@@ -195,7 +194,7 @@ _BOUNDARY = "\n---"
     Severity.INFO,
     is_opinion=True,
 )
-def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def not_one_per_node(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over hostnames for which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     # Something else may keep a second pod away.
@@ -206,8 +205,8 @@ def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding
     if promise is None:
         return
     for constraint in strict:
-        pods = project.likely_group_size(subject, constraint)
-        least = constraint.min_domains if project.target.stores("minDomains") else None
+        pods = subject.likely_group_size(constraint)
+        least = constraint.min_domains if subject.target.stores("minDomains") else None
         # minDomains may keep the minimum at 0 until each pod has its node.
         is_capped = least is not None and (pods is None or pods <= least)
         if pods not in (0, 1) and subject.is_in_its_group(constraint) and not is_capped:
@@ -250,13 +249,13 @@ _ROLLING = ("spec", "strategy", "rollingUpdate")
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
-def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def rollout_deadlock(subject: Subject) -> Iterator[RuleFinding]:
     """Find updates that need a domain more than there are replicas; once a workload.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where maxUnavailable and
     maxSurge are both 0 after rounding, one pod may be unavailable.
     """
-    replicas = project.replicas(subject)
+    replicas = subject.replicas
     rolling = fields(subject.controller, "strategy", "rollingUpdate")
     unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
     number = None if replicas.minimum is None else max(2, replicas.minimum)
@@ -271,9 +270,9 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
         term.topology_key: term
         for term in reversed(list(queries.own_terms(subject)))
         if all(item.key != POD_TEMPLATE_HASH for item in term.selector.requirements or ())  # between revisions
-        and not topology_keys.is_absent(term.topology_key, project)
+        and not topology_keys.is_absent(term.topology_key, subject.facts)
     }
-    rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
+    rollout = subject.facts.rollout(subject.workload) if subject.facts is not None and terms else None
     summary = None if rollout is None else rollout.summary
     if rollout is not None and (summary is None or not summary.stuck_endings):
         return
@@ -318,9 +317,9 @@ def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding
     needs=("affinity",),
     is_opinion=True,
 )
-def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def preferred_affinity_fights(subject: Subject) -> Iterator[RuleFinding]:
     """Find preferences on pods whose constraints are all soft; once a workload."""
-    if subject.hard or not subject.soft or project.is_single(subject):
+    if subject.hard or not subject.soft or subject.is_single:
         return
     affinity = fields(subject.spec, "affinity", "nodeAffinity")
     for index, term in enumerate(mappings(affinity.get(PREFERRED))):
@@ -348,10 +347,10 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
     needs_facts=True,
     needs_constraints=False,
 )
-def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def replicas_exceed_anti_affinity(subject: Subject) -> Iterator[RuleFinding]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
-    bound = queries.narrowest(subject, project)
-    became = outcome(subject, project) if bound is not None and bound.room else None
+    bound = queries.narrowest(subject)
+    became = outcome(subject) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
         left = became.pods - bound.room
         yield RuleFinding(

@@ -25,14 +25,14 @@ from kubectl_spread.text.wording import count_noun, join_with_and
     Severity.INFO,
     is_opinion=True,
 )
-def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def even_split_over_capacity_types(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that say how a node is paid for."""
     if subject.kind == "DaemonSet":
         return
     for constraint in subject.hard:
         if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
-        pods = project.likely_group_size(subject, constraint)
+        pods = subject.likely_group_size(constraint)
         if queries.has_one_domain(subject, constraint) or (pods is not None and pods <= constraint.max_skew):
             continue
         yield RuleFinding(
@@ -81,14 +81,14 @@ _ZONES = 3  # of most regions
     fixes=UNSAFE,
     threshold=_ZONES,
 )
-def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def hard_zone_without_min_domains(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints on zone or hostname that one domain satisfies."""
-    most = project.replicas(subject).likely
+    most = subject.replicas.likely
     if subject.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
         return
-    if not project.target.stores("minDomains"):
+    if not subject.target.stores("minDomains"):
         return
-    zones = project.target.threshold("SPR701", _ZONES)
+    zones = subject.target.threshold("SPR701", _ZONES)
     for constraint in subject.hard:
         is_open = constraint.min_domains is None and subject.may_count(constraint)
         if constraint.topology_key in (ZONE, HOSTNAME) and is_open:
@@ -121,9 +121,11 @@ _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of 
     around=("NodePool",),
     autoscalers=(KARPENTER,),
 )
-def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def karpenter_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that no NodePool in the input has, except misspelt or deprecated keys (SPR302, SPR602)."""
-    pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
+    pools = [
+        manifest for manifest in subject.project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")
+    ]
     known = {*_SUPPORTED, *_OF_INSTANCES}
     for pool in pools:  # the labels that the nodes of a pool can have
         template = fields(pool.plain, "spec", "template")
@@ -156,9 +158,9 @@ def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     is_opinion=True,
     autoscalers=(KARPENTER,),
 )
-def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def karpenter_soft_is_hard(subject: Subject) -> Iterator[RuleFinding]:
     """Find soft constraints; once a workload."""
-    most, soft = project.replicas(subject).likely, list(filter(subject.may_count, subject.soft))
+    most, soft = subject.replicas.likely, list(filter(subject.may_count, subject.soft))
     if subject.kind == "DaemonSet" or not soft or (most is not None and most < 2):
         return
     first, *rest = soft
@@ -178,9 +180,9 @@ def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleF
     needs=("DoNotSchedule",),
     around=("NodePool",),
 )
-def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def pool_domain_out_of_reach(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that count values of a NodePool which no pool gives to nodes for these pods."""
-    plains = [manifest.plain for manifest in project.of_kind("NodePool")]
+    plains = [manifest.plain for manifest in subject.project.of_kind("NodePool")]
     if not plains or subject.kind == "DaemonSet" or not subject.has_pod:
         return
     from kubectl_spread.objects.workloads.replica import replica
@@ -207,7 +209,7 @@ def pool_domain_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
     is_opinion=True,
     autoscalers=(KARPENTER,),
 )
-def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def karpenter_reads_one_term(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over a key for which the terms of a node affinity name different values."""
     affinity = fields(subject.spec, "affinity", "nodeAffinity")
     required = fields(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
@@ -232,9 +234,9 @@ def karpenter_reads_one_term(subject: Subject, project: Project) -> Iterator[Rul
     is_opinion=True,
     autoscalers=(KARPENTER,),
 )
-def karpenter_adds_one_a_round(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def karpenter_adds_one_a_round(subject: Subject) -> Iterator[RuleFinding]:
     """Find required anti-affinity of pods to each other over zones."""
-    most = project.replicas(subject).likely
+    most = subject.replicas.likely
     for term in queries.own_terms(subject):
         if term.topology_key == ZONE and (most is None or most > 1):
             yield RuleFinding(
@@ -256,10 +258,10 @@ _FEW = 3  # pods: a node in each zone, whichever way
     autoscalers=(CLUSTER_AUTOSCALER,),
     threshold=_FEW,
 )
-def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def autoscaler_adds_single_nodes(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints on the zone that leave no choice."""
-    most = project.replicas(subject).likely
-    if subject.kind in ("DaemonSet", "Pod") or (most is not None and most <= project.target.threshold("SPR704", _FEW)):
+    most = subject.replicas.likely
+    if subject.kind in ("DaemonSet", "Pod") or (most is not None and most <= subject.target.threshold("SPR704", _FEW)):
         return
     for constraint in subject.hard:
         if constraint.topology_key == ZONE and constraint.max_skew == 1 and subject.may_count(constraint):
@@ -282,14 +284,14 @@ _DESCHEDULER = "DeschedulerPolicy"
     is_opinion=True,
     around=(_DESCHEDULER,),
 )
-def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def not_restored_by_descheduler(subject: Subject) -> Iterator[RuleFinding]:
     """Find fields and constraints that the descheduler ignores; each kind once a workload.
 
     `minDomains` is for clusters with an autoscaler (SPR701). It is reported only if the run has a policy.
     """
-    if subject.kind == "DaemonSet" or project.is_single(subject):
+    if subject.kind == "DaemonSet" or subject.is_single:
         return
-    policies = project.of_kind(_DESCHEDULER)
+    policies = subject.project.of_kind(_DESCHEDULER)
     hard, soft = (list(filter(subject.may_count, items)) for items in (subject.hard, subject.soft))
     counted = [item for item in hard if item.min_domains is not None and item.min_domains > 1]
     is_soft_named = any(SCHEDULE_ANYWAY in manifest.document.text for manifest in policies)
@@ -321,22 +323,20 @@ _MOST = 10_000  # replicas that are placed, as a maximum may be any number
     Severity.WARNING,
     needs_facts=True,
 )
-def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def autoscaler_beyond_room(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
-    replicas = project.replicas(subject)
+    replicas = subject.replicas
     least, most = replicas.minimum, replicas.maximum
-    if project.target.autoscaler or replicas.autoscaler is None:
+    if subject.target.autoscaler or replicas.autoscaler is None:
         return
     if least is None or most is None or least >= most:
         return
     # All pods find a node, both with the fewest replicas and with the number in the manifest.
-    if any(
-        item is None or item.pending for item in (outcome(subject, project), project.cluster.outcome(subject.workload))
-    ):
+    if any(item is None or item.pending for item in (outcome(subject), subject.cluster.outcome(subject.workload))):
         return
-    if not any(hard_constraint_facts(subject, project)) or any(unreachable_domains(subject, project)):
+    if not any(hard_constraint_facts(subject)) or any(unreachable_domains(subject)):
         return
-    then = project.cluster.outcome(subject.workload._replace(replicas=min(most, _MOST)))
+    then = subject.cluster.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not then.is_spread_conflict:
         return
     yield RuleFinding(

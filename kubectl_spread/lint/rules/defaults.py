@@ -71,11 +71,11 @@ def _has_built_in(minor: Optional[int]) -> bool:
     Severity.INFO,
     speaks_from=Knowledge.KNOWN,
 )
-def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def empty_list_not_opt_out(subject: Subject) -> Iterator[RuleFinding]:
     """Find lists that are written, and empty."""
-    if subject.kind not in REPLICATED_KINDS or project.is_single(subject):
+    if subject.kind not in REPLICATED_KINDS or subject.is_single:
         return
-    if subject.spec.get(FIELD) == [] and _has_built_in(project.target.minor):
+    if subject.spec.get(FIELD) == [] and _has_built_in(subject.target.minor):
         yield RuleFinding(
             "an empty list does not switch the scheduler's default constraints off, so they still apply to the pods",
             subject.list_route,
@@ -91,9 +91,9 @@ def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleF
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
-def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def drops_default_spread(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
-    if not _has_defaults(subject, project) or project.is_single(subject):
+    if not _has_defaults(subject) or subject.is_single:
         return
     own = [item for item in subject.constraints if subject.is_in_its_group(item)]
     keys = {SUCCESSORS.get(item.topology_key, item.topology_key) for item in subject.constraints}
@@ -103,7 +103,7 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     # Anti-affinity, or on a node a port, does for a key what a constraint would.
     is_apart = any(term.repels and term.topology_key == missing for term in terms(subject))
     is_apart |= missing == HOSTNAME and any(host_ports(subject))
-    if is_apart or missing in project.patched_keys(subject) or _is_moot(subject, missing, project):
+    if is_apart or missing in subject.patched_keys or _is_moot(subject, missing):
         return
     route = subject.list_route
     is_node = missing == HOSTNAME
@@ -125,7 +125,7 @@ def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFin
     )
 
 
-def _has_defaults(subject: Subject, project: Project) -> bool:
+def _has_defaults(subject: Subject) -> bool:
     """Return whether the pods would be spread by the built-in constraints if they had none.
 
     These select by the controller. Pods with another kind of controller count only if a Service selects them.
@@ -136,17 +136,17 @@ def _has_defaults(subject: Subject, project: Project) -> bool:
         and not subject.is_owned
         and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
         and not subject.spec.get("nodeName")
-        and _has_built_in(project.target.minor)
-        and not any(args for manifest in project.of_kind(*SCHEDULER) for args in _args(manifest))
-        and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)  # SPR910
+        and _has_built_in(subject.target.minor)
+        and not any(args for manifest in subject.project.of_kind(*SCHEDULER) for args in _args(manifest))
+        and (subject.facts is None or subject.facts.configured_defaults(subject.workload) is None)  # SPR910
     )
 
 
-def _is_moot(subject: Subject, key: str, project: Project) -> bool:
+def _is_moot(subject: Subject, key: str) -> bool:
     """Return whether spreading over a key would change nothing."""
-    if project.facts is not None and key not in project.facts.node_keys:
+    if subject.facts is not None and key not in subject.facts.node_keys:
         return True
-    most = project.replicas(subject).maximum
+    most = subject.replicas.maximum
     if key == HOSTNAME and most is not None:
         for item in subject.hard:
             if item.topology_key == ZONE and item.max_skew == 1 and most <= max(2, item.min_domains or 1):
@@ -156,7 +156,7 @@ def _is_moot(subject: Subject, key: str, project: Project) -> bool:
 
 
 @rule("SPR604", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE)
-def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def redundant_default(subject: Subject) -> Iterator[RuleFinding]:
     """Find fields whose value is their default, except refused fields (SPR107)."""
     for constraint in subject.constraints:
         for name, value, default in (
@@ -234,12 +234,12 @@ def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFindin
     Severity.INFO,
     needs_facts=True,
 )
-def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def defaults_differ(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads whose constraints leave out a key of the configured defaults."""
     if not subject.constraints or subject.kind == "DaemonSet":
         return
     own = {constraint.topology_key for constraint in subject.constraints}
-    defaults = project.cluster.configured_defaults(subject.workload) or ()
+    defaults = subject.cluster.configured_defaults(subject.workload) or ()
     lost = [item for item in defaults if item.topology_key not in own]
     if lost:
         listed = ", ".join(

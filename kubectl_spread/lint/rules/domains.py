@@ -8,7 +8,6 @@ from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import fix_builders, queries
 from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import (
     constraint_facts,
     hard_constraint_facts,
@@ -38,31 +37,31 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.known_cluster import KnownCluster
 
 
-def find_conflict(subject: Subject, project: Project) -> Optional[tuple[PlacedReplicas, Impossible]]:
+def find_conflict(subject: Subject) -> Optional[tuple[PlacedReplicas, Impossible]]:
     """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does.
 
     It is the fewest replicas of a workload as `check` places them, and the best that any placement can do.
     """
-    if project.facts is None or not subject.hard or subject.refusals:
+    if subject.facts is None or not subject.hard or subject.refusals:
         return None
-    became = outcome(subject, project)
+    became = outcome(subject)
     if became is None or not became.falls_short:
         return None
     # Other rules report one constraint or anti-affinity that alone leaves too little room.
-    hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
+    hard = [account for constraint, account in constraint_facts(subject) if constraint.is_hard]
     if not all(lacks_nowhere(account) for account in hard) or any(account.room < became.pods for account in hard):
         return None
-    bound = queries.narrowest(subject, project)
+    bound = queries.narrowest(subject)
     if bound is not None and bound.room < became.pods:
         return None
-    best = project.facts.impossible(with_fewest_replicas(subject, project))
+    best = subject.facts.impossible(with_fewest_replicas(subject))
     return None if best is None else (became, best)
 
 
 @rule("SPR204", "`maxSkew` is so large that the constraint never refuses a node", Severity.WARNING)
-def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def max_skew_never_binds(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that no number of the workload's pods can violate."""
-    most = project.replicas(subject).maximum
+    most = subject.replicas.maximum
     if most is None or most < 2:
         return
     for constraint in subject.hard:
@@ -70,7 +69,7 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
         selector = subject.selector(constraint)
         if constraint.max_skew < pods or queries.keeps_apart(subject, constraint) is not None:
             continue  # SPR212
-        is_alone = project.matching(selector, subject.workload.namespace) == [subject]
+        is_alone = subject.matching(selector) == [subject]
         if is_alone if subject.has_pod else subject.names_itself(constraint):
             yield RuleFinding(
                 f"there are at most {pods} pods, so maxSkew {constraint.max_skew} never refuses a node. All pods may "
@@ -86,7 +85,7 @@ def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFin
     Severity.WARNING,
     one_of=("nodeSelector", "affinity"),
 )
-def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def single_allowed_domain(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints over a label for which the pods accept only one value. SPR307 reports those with Ignore."""
     if subject.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
@@ -94,10 +93,10 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
         values = queries.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
             continue
-        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
+        if not subject.is_in_its_group(constraint) or subject.likely_group_size(constraint) in (0, 1):
             continue
         (value,) = values
-        is_capped = constraint.is_hard and bool(queries.allowed_values(subject, constraint, project))
+        is_capped = constraint.is_hard and bool(queries.allowed_values(subject, constraint))
         effect = ". So the constraint spreads nothing"
         if is_capped:
             pods = count_noun(constraint.max_skew, "pod")
@@ -106,7 +105,7 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
         if subject.node(cause) is None:
             cause = (*subject.spec_route, "affinity", "nodeAffinity", queries.REQUIRED)
         # It is an error where pods stay Pending in every cluster.
-        least = project.replicas(subject).minimum
+        least = subject.replicas.minimum
         is_too_many = least is not None and least > constraint.max_skew and queries.stays_pending(subject)
         yield RuleFinding(
             f"the pods can only run where `{constraint.topology_key}` is `{value}`{effect}",
@@ -123,9 +122,9 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
     Severity.INFO,
     needs=("DoNotSchedule", "ScheduleAnyway"),
 )
-def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def soft_shadowed_by_hard(subject: Subject) -> Iterator[RuleFinding]:
     """Find soft constraints that a hard one with maxSkew 1 says already."""
-    for soft, hard in shadowed_constraints(subject, project):
+    for soft, hard in shadowed_constraints(subject):
         yield RuleFinding(
             f"the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 already allows only the domains "
             "with the fewest pods, so this constraint has no effect",
@@ -144,20 +143,20 @@ _FIELD = "nodeTaintsPolicy"
     Severity.WARNING,
     fixes=UNSAFE,
 )
-def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def tainted_nodes_counted(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that leave nodeTaintsPolicy to its default."""
     is_tied = subject.kind == "DaemonSet" or subject.spec.get("nodeName")  # SPR206, SPR210
-    if is_tied or queries.tolerates_all(subject) or not project.target.stores(_FIELD):
+    if is_tied or queries.tolerates_all(subject) or not subject.target.stores(_FIELD):
         return
     for constraint in subject.hard:
         # The cluster facts may be about other labels only.
-        if project.facts is not None and (
+        if subject.facts is not None and (
             not subject.has_pod
             or subject.refusals
-            or project.facts.constraint_facts(subject.workload, constraint) is not None
+            or subject.facts.constraint_facts(subject.workload, constraint) is not None
         ):
             continue
-        if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint, project):
+        if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint):
             route = subject.route(constraint, _FIELD)
             is_zone, is_bounded = constraint.topology_key == ZONE, (constraint.min_domains or 1) > 1
             what = (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod"), constraint.max_skew)
@@ -183,7 +182,7 @@ _ZONES = (
 )
 
 
-def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
     """Return whether a domain that stays at 0 can keep a pod Pending."""
     key = constraint.topology_key
     if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
@@ -197,7 +196,7 @@ def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConst
     if queries.keeps_apart(subject, constraint) or (key == HOSTNAME and any(queries.host_ports(subject))):
         return False  # a domain with one of the pods is refused anyway, and any other has room
     is_alone = not subject.has_pod
-    pods = project.replicas(subject).likely if is_alone else project.likely_group_size(subject, constraint)
+    pods = subject.replicas.likely if is_alone else subject.likely_group_size(constraint)
     return pods is None or constraint.max_skew < pods
 
 
@@ -211,19 +210,19 @@ _ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
     needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
     fixes=UNSAFE,
 )
-def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def hard_zone_and_hostname(subject: Subject) -> Iterator[RuleFinding]:
     """Find the pair of constraints."""
     by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
     pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
     if len(pair) < 2:
         return
     for constraint in pair:
-        most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
+        most, pods = subject.replicas.likely, subject.likely_group_size(constraint)
         if most is None or pods is None or subject.kind == "Pod":
             continue  # a single Pod may be counted with others that run
         if not subject.is_in_its_group(constraint) or pods + surge(subject, constraint, most) <= _ALWAYS_FIT:
             return
-    if find_conflict(subject, project) is None:
+    if find_conflict(subject) is None:
         yield RuleFinding(
             "zone and hostname are both DoNotSchedule with maxSkew 1. If zones have different numbers of nodes, both "
             "cannot be satisfied together, and pods may stay Pending although nodes have room",
@@ -240,14 +239,14 @@ def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleF
     needs_facts=True,
     fixes=UNSAFE,
 )
-def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def unreachable_domain(subject: Subject) -> Iterator[RuleFinding]:
     """Find counted domains out of reach, and whether honouring taints would help."""
-    for fault in unreachable_domains(subject, project):
+    for fault in unreachable_domains(subject):
         constraint, account, domains, _ = fault
-        facts, fewest = project.cluster, with_fewest_replicas(subject, project)
+        facts, fewest = subject.cluster, with_fewest_replicas(subject)
         helps = (
             constraint.node_taints_policy != HONOR
-            and project.target.stores("nodeTaintsPolicy")
+            and subject.target.stores("nodeTaintsPolicy")
             and _pending(facts, with_field(fewest, constraint, nodeTaintsPolicy=HONOR), fault) is not None
         )
         route = subject.route(constraint, "nodeTaintsPolicy")
@@ -290,10 +289,10 @@ def _pending(facts: KnownCluster, workload: Workload, fault: Unreachable) -> Opt
     Severity.WARNING,
     needs_facts=True,
 )
-def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def single_eligible_domain(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that compare one domain with itself."""
-    most = project.replicas(subject).maximum
-    for constraint, account in hard_constraint_facts(subject, project):
+    most = subject.replicas.maximum
+    for constraint, account in hard_constraint_facts(subject):
         if (
             len(account.counted_domains) != 1
             or account.is_below_min_domains
@@ -317,9 +316,9 @@ def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleF
     "no placement of the replicas satisfies all constraints together",
     needs_facts=True,
 )
-def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def combined_unsatisfiable(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
-    found = find_conflict(subject, project)
+    found = find_conflict(subject)
     if found is None:
         return
     (became, best), hard = found, subject.hard
@@ -346,19 +345,19 @@ def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleF
     Severity.INFO,
     needs=("minDomains",),
 )
-def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def min_domains_above_replicas(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints whose minimum is 0 in every cluster."""
-    replicas = project.replicas(subject).maximum
-    if replicas is None or replicas < 2 or not project.target.stores("minDomains"):
+    replicas = subject.replicas.maximum
+    if replicas is None or replicas < 2 or not subject.target.stores("minDomains"):
         return
     for constraint in subject.hard:
-        group = project.group_size(subject, constraint)
+        group = subject.group_size(constraint)
         if group is None or constraint.min_domains is None or not subject.is_in_its_group(constraint):
             continue
         pods = group + surge(subject, constraint, replicas)
         if constraint.min_domains > pods:
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
-            facts = None if project.facts is None else project.facts.constraint_facts(subject.workload, constraint)
+            facts = None if subject.facts is None else subject.facts.constraint_facts(subject.workload, constraint)
             reached = pods if facts is None else min(pods, len(facts.counted_domains) or pods)
             yield RuleFinding(
                 f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
@@ -370,13 +369,13 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
 
 
 @rule("SPR312", "node affinity allows fewer domains than `minDomains`", needs=("minDomains",))
-def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def min_domains_out_of_reach(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
-        values = queries.allowed_values(subject, constraint, project)
+        values = queries.allowed_values(subject, constraint)
         if not values or len(values) < 2:
             continue
-        replicas = project.replicas(subject)
+        replicas = subject.replicas
         least, most = replicas.minimum, replicas.maximum
         room = len(values) * constraint.max_skew
         if most is not None and most + surge(subject, constraint, most) <= room:
@@ -399,13 +398,13 @@ def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
     needs=("minDomains",),
     needs_facts=True,
 )
-def too_few_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def too_few_domains(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
-    for constraint, account in hard_constraint_facts(subject, project):
+    for constraint, account in hard_constraint_facts(subject):
         number, key = len(account.counted_domains), constraint.topology_key
-        if not account.is_below_min_domains or not number or queries.allowed_values(subject, constraint, project):
+        if not account.is_below_min_domains or not number or queries.allowed_values(subject, constraint):
             continue
-        became = outcome(subject, project)
+        became = outcome(subject)
         if became is None or not became.falls_short or became.pods <= account.room:
             continue
         left = became.pods - account.room

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import replaces_in_place, surge_text
 from kubectl_spread.lint.rule import EITHER, rule, SAFE, UNSAFE
 from kubectl_spread.lint.topology_keys import is_reserved
@@ -24,7 +23,7 @@ from kubectl_spread.text.wording import nearest
     needs=("matchLabelKeys",),
     fixes=UNSAFE,
 )
-def per_pod_match_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def per_pod_match_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that make every pod a group of its own."""
     for constraint in subject.constraints:
         for index, key in enumerate(constraint.match_label_keys):
@@ -51,7 +50,7 @@ _NEAR = 0.8
     speaks_from=Knowledge.KNOWN,
     fixes=EITHER,
 )
-def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def match_key_absent(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that neither the template nor the controller sets."""
     if subject.kind == "PodTemplate" or not subject.has_known_labels:
         return
@@ -95,12 +94,12 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
-def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def missing_revision_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
-    if not project.target.stores("matchLabelKeys"):
+    if not subject.target.stores("matchLabelKeys"):
         return  # nothing to be done
     surge = surge_text(subject)
-    if not surge or project.is_single(subject):
+    if not surge or subject.is_single:
         return
     # SPR403 reports a Rollout's constraint with the key of a Deployment.
     blind = [
@@ -138,7 +137,7 @@ def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFin
     needs=("Rollout", "matchLabelKeys"),
     fixes=SAFE,
 )
-def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def wrong_hash_label(subject: Subject) -> Iterator[RuleFinding]:
     """Find a Deployment's key in a Rollout whose template does not set it."""
     if POD_TEMPLATE_HASH in subject.labels:
         return
@@ -167,9 +166,9 @@ def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding
     is_opinion=True,
     fixes=UNSAFE,
 )
-def revision_key_on_statefulset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def revision_key_on_statefulset(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints that tell revisions apart, where updates replace pods in place."""
-    if project.is_single(subject) or not replaces_in_place(subject):
+    if subject.is_single or not replaces_in_place(subject):
         return
     key, kind = subject.revision_label, subject.kind
     who = "a StatefulSet" if kind == "StatefulSet" else f"a {kind} with maxSurge 0"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, hard_constraint_facts, with_fewest_replicas
 from kubectl_spread.lint.rule import rule
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
@@ -17,10 +16,10 @@ _SHOWN = 6  # domains that a hint lists
 
 
 @rule("SPR908", "running pods violate `maxSkew`", Severity.INFO, needs_facts=True)
-def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def running_skew_exceeded(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that the pods which run do not meet now."""
-    for constraint, account in constraint_facts(subject, project):
-        live = project.cluster.live(subject.workload, constraint)
+    for constraint, account in constraint_facts(subject):
+        live = subject.cluster.live(subject.workload, constraint)
         if live is None or live.skew is None or not account.counts_own or live.skew <= account.max_skew:
             continue
         against = (
@@ -29,7 +28,7 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )
         hint = "`kubectl spread rebalance` with the same flags says what to do, as nothing else moves the pods"
-        again = project.cluster.place_again(subject.workload, constraint)
+        again = subject.cluster.place_again(subject.workload, constraint)
         others = {item.value: item.matching for item in account.domains}
         counts = {} if again is None else {value: number + others.get(value, 0) for value, number in again.domains}
         numbers = counts.values()
@@ -50,17 +49,17 @@ def running_skew_exceeded(subject: Subject, project: Project) -> Iterator[RuleFi
     Severity.INFO,
     needs_facts=True,
 )
-def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def soft_spread_lost(subject: Subject) -> Iterator[RuleFinding]:
     """Find soft constraints that the placement does not meet, where there are no hard ones."""
     if subject.hard:
         return
-    for constraint, account in constraint_facts(subject, project):
+    for constraint, account in constraint_facts(subject):
         # Even zones make nodes uneven, and SPR313 is about the keys of capacity.
         is_second = constraint.topology_key == HOSTNAME and len(subject.constraints) > 1
         if is_second or constraint.topology_key in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
             continue
-        workload = with_fewest_replicas(subject, project)
-        spread = project.cluster.place(workload, constraint)
+        workload = with_fewest_replicas(subject)
+        spread = subject.cluster.place(workload, constraint)
         usable = {domain.value: domain.matching for domain in account.domains if domain.usable}
         numbers = {value: number for value, number in (spread.domains if spread else ()) if value in usable}
         filled = [value for value, number in numbers.items() if number]
@@ -85,14 +84,14 @@ def soft_spread_lost(subject: Subject, project: Project) -> Iterator[RuleFinding
 
 
 @rule("SPR914", "scaling down leaves running pods beyond `maxSkew`", Severity.INFO, needs_facts=True)
-def scale_down_skew(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def scale_down_skew(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that running pods meet now, and do not once there are as few as the files allow."""
-    fewest = project.replicas(subject).minimum
+    fewest = subject.replicas.minimum
     if not fewest:
         return
-    for constraint, account in hard_constraint_facts(subject, project):
-        now = project.cluster.live(subject.workload, constraint)
-        then = project.cluster.scale_down(subject.workload, constraint, fewest)
+    for constraint, account in hard_constraint_facts(subject):
+        now = subject.cluster.live(subject.workload, constraint)
+        then = subject.cluster.scale_down(subject.workload, constraint, fewest)
         if now is None or then is None or now.skew is None or then.skew is None:
             continue
         if now.skew > account.max_skew or then.skew <= account.max_skew:

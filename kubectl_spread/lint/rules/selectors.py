@@ -11,7 +11,6 @@ from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import Neighbours
 from kubectl_spread.lint.placeholder import has_placeholder
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.rule import (
     EITHER,
@@ -39,7 +38,7 @@ from kubectl_spread.text.wording import comma_list, count_noun
     speaks_from=Knowledge.UNKNOWN,
     fixes=EITHER,
 )
-def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def selector_missing(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints that select nothing; not those refused for their matchLabelKeys (SPR109)."""
     is_certain = subject.completion is Completion.NONE
     for constraint in subject.constraints if subject.completion is not Completion.SURE else ():
@@ -68,7 +67,7 @@ def selector_missing(subject: Subject, project: Project) -> Iterator[RuleFinding
     speaks_from=Knowledge.UNKNOWN,
     fixes=UNSAFE,
 )
-def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def selector_empty(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints whose effective selector has no requirement."""
     if not subject.has_pod and subject.completion is not Completion.NONE:
         return
@@ -78,7 +77,7 @@ def selector_empty(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         written = fields(subject.workload.template["spec"][FIELD][constraint.position] or {}, "labelSelector")
         if subject.selector(constraint).is_empty and written.keys() <= LABEL_SELECTOR.fields.keys():  # else SPR114
             yield RuleFinding(
-                _empty_selector(project.target.minor),
+                _empty_selector(subject.target.minor),
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 fix=fix_builders.own_selector(subject, constraint),
@@ -101,7 +100,7 @@ def _empty_selector(minor: Optional[int]) -> str:
     speaks_from=Knowledge.UNKNOWN,
     fixes=UNSAFE,
 )
-def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def selector_misses_own_pods(subject: Subject) -> Iterator[RuleFinding]:
     """Find selectors that the labels of the workload's own pods do not match; of a patch, its base has the labels."""
     if not subject.has_pod:  # labels that pods which are not in the text hardly have
         for constraint in subject.constraints:
@@ -112,7 +111,7 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
                     yield RuleFinding(message, route, subject.selector_hint(), severity=Severity.WARNING, key=True)
     if subject.knowledge is not Knowledge.KNOWN:
         return
-    added = {} if project.root is None else project.root.labels(subject.runner)
+    added = {} if subject.project.root is None else subject.project.root.labels(subject.runner)
     labels = {**subject.labels, **{key: value for key, value in added.items() if value is not None}}
     for constraint in subject.constraints:
         selector = subject.selector(constraint)
@@ -128,7 +127,7 @@ def selector_misses_own_pods(subject: Subject, project: Project) -> Iterator[Rul
         ]
         if missed:
             place = (*subject.template_route, "metadata", "labels")
-            others = project.matching(selector, subject.workload.namespace)  # it may have been copied
+            others = subject.matching(selector)  # it may have been copied
             # Kustomize may still add the label to a workload without a selector.
             yield RuleFinding(
                 f"{_unmatched_label(subject, missed[0])}"
@@ -163,18 +162,18 @@ _HINT = "move the workloads to one namespace, or select only the workload's own 
     Severity.INFO,
     is_opinion=True,
 )
-def cross_namespace_group(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def cross_namespace_group(subject: Subject) -> Iterator[RuleFinding]:
     """Find selectors whose only other matches are in another namespace, of the input or of the cluster."""
-    found = list(_among_files(subject, project))
-    yield from found or _among_pods(subject, project)
+    found = list(_among_files(subject))
+    yield from found or _among_pods(subject)
 
 
-def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def _among_pods(subject: Subject) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are pods of other namespaces in the cluster."""
-    facts = project.facts
+    facts = subject.facts
     for constraint in subject.constraints if facts is not None and not subject.refusals else ():
-        other_namespaces = project.cluster.pods_of_other_namespaces(subject.workload, constraint)
-        if not other_namespaces or project.cluster.others(subject.workload, constraint):
+        other_namespaces = subject.cluster.pods_of_other_namespaces(subject.workload, constraint)
+        if not other_namespaces or subject.cluster.others(subject.workload, constraint):
             continue
         pods = ", ".join(
             f"{count_noun(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
@@ -187,18 +186,18 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def _among_files(subject: Subject) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are in another namespace of the input."""
     own = subject.workload.namespace
-    others = [namespace for namespace in project.namespaces if namespace != own]
+    others = [namespace for namespace in subject.project.namespaces if namespace != own]
     for constraint in subject.constraints if others else ():
         selector = subject.selector(constraint)
-        if project.matching(selector, own) != [subject]:
+        if subject.matching(selector) != [subject]:
             continue
         found = [
             item
             for namespace in others
-            for item in project.matching(selector, namespace)
+            for item in subject.project.matching(selector, namespace)
             if (item.kind, item.workload.name) != (subject.kind, subject.workload.name)
         ]
         if found:
@@ -221,7 +220,7 @@ _Written = tuple[Route, LabelRequirement]
     Severity.WARNING,
     fixes=UNSAFE,
 )
-def volatile_selector_label(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def volatile_selector_label(subject: Subject) -> Iterator[RuleFinding]:
     """Find labels of a revision or a release; those of a release that the pods do not have are SPR203's."""
     if subject.kind == "Pod":
         return
@@ -246,7 +245,7 @@ def volatile_selector_label(subject: Subject, project: Project) -> Iterator[Rule
             f"use matchLabelKeys: [{key}], or remove the label" if key in subject.labels else "remove the label",
             subject.related("also here", *(other for other, _ in rest), key=True),
             severity=None if is_own else Severity.ERROR,
-            fix=_without_volatile_labels(subject, constraint, volatile, project),
+            fix=_without_volatile_labels(subject, constraint, volatile),
             key=True,
         )
 
@@ -264,7 +263,7 @@ def _written(subject: Subject, constraint: TopologySpreadConstraint) -> Iterator
 
 
 def _without_volatile_labels(
-    subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written], project: Project
+    subject: Subject, constraint: TopologySpreadConstraint, volatile: list[_Written]
 ) -> Optional[Fix]:
     """Remove the labels from the selector, and let matchLabelKeys take their values from each pod that has them."""
     gone = {route for route, _ in volatile}
@@ -280,7 +279,7 @@ def _without_volatile_labels(
     else:
         return None
     keys = list(dict.fromkeys(item.key for _, item in volatile if item.key in subject.labels))
-    if not keys or not project.target.stores("matchLabelKeys"):
+    if not keys or not subject.target.stores("matchLabelKeys"):
         return Fix("remove changing labels from the selector", removed)
     route = subject.route(constraint, "matchLabelKeys")
     if constraint.match_label_keys:
@@ -298,15 +297,14 @@ _NAMED = 3  # other workloads that a finding names
     speaks_from=Knowledge.KNOWN,
     fixes=UNSAFE,
 )
-def selector_too_broad(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def selector_too_broad(subject: Subject) -> Iterator[RuleFinding]:
     """Find selectors that also match other workloads' pods; once a workload."""
-    if subject.kind == "Pod" or project.replicas(subject).maximum == 1:
+    if subject.kind == "Pod" or subject.replicas.maximum == 1:
         return  # single pods are spread as a group, if at all
     broad = [
         (item, group)
         for item in subject.constraints
-        if subject.is_in_its_group(item)
-        and (group := project.group_around(subject, subject.selector(item))).count_others(subject)
+        if subject.is_in_its_group(item) and (group := subject.neighbours(item)).count_others(subject)
     ]
     if not broad:
         return
@@ -362,7 +360,7 @@ def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Neig
     needs=("selector",),
     is_opinion=True,
 )
-def selector_differs_from_workload(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def selector_differs_from_workload(subject: Subject) -> Iterator[RuleFinding]:
     """Find selectors that match only the workload's own pods, and differ from the workload's selector."""
     plain = subject.workload.selector  # a ReplicationController's has another form
     if subject.kind not in _WITH_SELECTOR or not decode.decodes(plain, decode.LABEL_SELECTOR):
@@ -372,9 +370,7 @@ def selector_differs_from_workload(subject: Subject, project: Project) -> Iterat
         written = _required(constraint.label_selector)
         selector = Selector(tuple(written))
         # Otherwise another rule reports it.
-        is_sound = selector.matches(subject.labels) and project.matching(selector, subject.workload.namespace) == [
-            subject
-        ]
+        is_sound = selector.matches(subject.labels) and subject.matching(selector) == [subject]
         if written and written != own and is_sound:
             parts = [
                 f"{what} {', '.join(f'`{key}`' for key in sorted({item.key for item in items}))}"
@@ -404,13 +400,13 @@ def _required(selector: Optional[LabelSelector]) -> frozenset[LabelRequirement]:
     Severity.WARNING,
     needs_facts=True,
 )
-def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def counts_foreign_pods(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints that start from a skew which is not the workload's own."""
     if subject.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
-    for constraint, account in hard_constraint_facts(subject, project):
-        found = project.cluster.others(subject.workload, constraint)
-        read = {(item.kind, item.workload.name) for item in project.subjects} if found else set()
+    for constraint, account in hard_constraint_facts(subject):
+        found = subject.cluster.others(subject.workload, constraint)
+        read = {(item.kind, item.workload.name) for item in subject.project.subjects} if found else set()
         others = [item for item in found if (item.kind, item.name) not in read]
         numbers = Counter({item.value: 0 for item in account.counted_domains})  # of their pods, by domain
         numbers.update(value for item in others for value in item.domains if value in numbers)
@@ -436,10 +432,10 @@ def counts_foreign_pods(subject: Subject, project: Project) -> Iterator[RuleFind
     Severity.WARNING,
     needs_facts=True,
 )
-def partly_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def partly_counted(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints that leave running pods of their own workload out."""
     for constraint in subject.constraints:
-        found = project.cluster.uncounted_pods(subject.workload, constraint)
+        found = subject.cluster.uncounted_pods(subject.workload, constraint)
         if found is None:
             continue
         yield RuleFinding(

@@ -94,7 +94,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     if all(project.replicas_here(item).maximum == 0 for item in found.covered):
         return  # there are no pods to evict
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
-    related = tuple(_count(item, project) for item in found.covered[:_NAMED])
+    related = tuple(_count(item) for item in found.covered[:_NAMED])
     percent, pods = percentage(found.value), count_noun(found.pods or 0, "pod")
     if project.are_autoscaled(found.covered):
         pods += " (the autoscaler's minimum)"
@@ -108,9 +108,9 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     )
 
 
-def _count(subject: Subject, project: Project) -> Label:
+def _count(subject: Subject) -> Label:
     """Return where the number of a workload's pods is written."""
-    replicas = project.replicas_here(subject)
+    replicas = subject.project.replicas_here(subject)
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = replicas.autoscaler.place(("spec", field))
@@ -164,15 +164,15 @@ _REPLICAS = 2  # fewer need no spreading
     fixes=UNSAFE,
     threshold=_REPLICAS,
 )
-def no_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def no_spread(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads of two or more replicas behind a Service without any spreading."""
     if subject.kind not in SCALED_KINDS or subject.constraints or subject.spec.get("nodeName"):
         return
-    if project.patched_keys(subject) or fields(subject.spec, "affinity").get("podAntiAffinity"):
+    if subject.patched_keys or fields(subject.spec, "affinity").get("podAntiAffinity"):
         return
-    least, most, *_ = project.replicas(subject)
-    services = project.services(subject)
-    if not services or most is None or most < project.target.threshold("SPR506", _REPLICAS):
+    least, most, *_ = subject.replicas
+    services = subject.project.services(subject)
+    if not services or most is None or most < subject.target.threshold("SPR506", _REPLICAS):
         return
     first = services[0]
     # With the controller's own selector.
@@ -216,7 +216,7 @@ def traffic_without_spread(manifest: Manifest, project: Project) -> Iterator[Rul
         is_spread = not {*apart, *(item.topology_key for item in subject.constraints)}.isdisjoint(_ZONES)
         if subject.kind not in SCALED_KINDS or is_spread:
             continue
-        if project.is_single(subject):
+        if subject.is_single:
             continue
         yield RuleFinding(
             f"the Service keeps traffic in its zone, but nothing spreads the pods of {subject.title} "

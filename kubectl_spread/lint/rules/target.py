@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import rule
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
@@ -38,19 +37,19 @@ def _lost_fields(
 
 
 @rule("SPR601", "a field is newer than the target version of Kubernetes")
-def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def field_unknown_to_version(subject: Subject) -> Iterator[RuleFinding]:
     """Find fields that the target's API server does not keep; each once a workload."""
-    minor = project.target.minor
+    minor = subject.target.minor
     if minor is not None:
         hint = "remove the field, or use this manifest only for newer clusters"
         yield from _lost_fields(subject, minor, server=f"Kubernetes 1.{minor}", hint=hint)
 
 
 @rule("SPR909", "a field is newer than the API server, which drops it", needs_facts=True)
-def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def field_unknown_to_server(subject: Subject) -> Iterator[RuleFinding]:
     """Find fields that the server drops; where a version is named, SPR601 does; each once a workload."""
-    server = project.cluster.server
-    if server is None or project.target.minor is not None:
+    server = subject.cluster.server
+    if server is None or subject.target.minor is not None:
         return
     minor = f"1.{server.minor}"
     api_server = f"the API server ({minor})" if server.is_certain else f"an API server as old as its kubelets ({minor})"
@@ -66,10 +65,10 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
     needs_facts=True,
     needs_constraints=False,
 )
-def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def policy_refuted(subject: Subject) -> Iterator[RuleFinding]:
     """Find rules of policies that some order of events violates."""
     route = subject.list_route
-    for found in project.cluster.refuted_rules(subject.workload):
+    for found in subject.cluster.refuted_rules(subject.workload):
         yield RuleFinding(
             f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}"
             f"{'' if found.is_settled else ' while pods move'}: {found.violation}",
@@ -85,9 +84,9 @@ def policy_refuted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     needs_facts=True,
     needs_constraints=False,
 )
-def immutable_field(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def immutable_field(subject: Subject) -> Iterator[RuleFinding]:
     """Find values that differ from those of the running workload in fields that nobody may change."""
-    for text in project.cluster.immutable_changes(subject.workload, fields(subject.manifest.plain, "spec")):
+    for text in subject.cluster.immutable_changes(subject.workload, fields(subject.manifest.plain, "spec")):
         yield RuleFinding(
             f"the API server refuses this change of the running workload: {text}",
             ("spec",),

@@ -8,7 +8,6 @@ from typing import Union
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint import fix_builders, queries, topology_keys
 from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.rule import (
     EITHER,
@@ -27,7 +26,7 @@ from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
 @rule("SPR216", "`topologyKey` cannot be a label key", speaks_from=Knowledge.UNKNOWN)
-def impossible_topology_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def impossible_topology_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that break the syntax of labels."""
     for constraint in subject.constraints:
         key = constraint.topology_key
@@ -50,10 +49,10 @@ def impossible_topology_key(subject: Subject, project: Project) -> Iterator[Rule
     fixes_from=Knowledge.UNKNOWN,
     fixes=EITHER,
 )
-def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def unknown_well_known_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
     for key, route, otherwise, item in _written_keys(subject):
-        if topology_keys.is_reported(key, project) and (otherwise or not _has_nodes(subject)):
+        if topology_keys.is_reported(key, subject.facts) and (otherwise or not _has_nodes(subject)):
             known = intended_key(key)
             fix = None
             if known and "/" in key:
@@ -111,7 +110,7 @@ _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
     fixes=SAFE,
     around=("NodePool",),
 )
-def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def deprecated_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys that have a successor."""
     for constraint in subject.constraints:
         now = SUCCESSORS.get(constraint.topology_key)
@@ -119,7 +118,7 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             is_set, key, since = now not in (ZONE, REGION), constraint.topology_key, _SINCE.get(now, "1.17")
             then = "cannot run on" if constraint.is_hard else "are not spread over"
             none = ". Karpenter adds no node for them: for it, the label has no domain"
-            none = none if constraint.is_hard and project.has_karpenter else ""
+            none = none if constraint.is_hard and subject.has_karpenter else ""
             yield RuleFinding(
                 f"the label `{key}` is deprecated since {since}; nodes still have it"
                 if is_set
@@ -132,11 +131,11 @@ def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 @rule("SPR603", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
-def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def private_key(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys without a prefix that are not meant to be a label of Kubernetes."""
     for constraint in subject.constraints:
         key = constraint.topology_key
-        if not key or "/" in key or topology_keys.is_reported(key, project):
+        if not key or "/" in key or topology_keys.is_reported(key, subject.facts):
             continue
         then = "cannot run on" if constraint.is_hard else "are not spread over"
         yield RuleFinding(
@@ -152,13 +151,13 @@ def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     "two constraints have the same `topologyKey`, and tools may merge them into one",
     Severity.INFO,
 )
-def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def merge_key_clash(subject: Subject) -> Iterator[RuleFinding]:
     """Find keys of both a hard and a soft constraint; twice the same is refused (SPR105).
 
     Not where one of the two is to be removed anyway (SPR211).
     """
     first: dict[str, TopologySpreadConstraint] = {}
-    idle = {soft.position for soft, _ in shadowed_constraints(subject, project)}
+    idle = {soft.position for soft, _ in shadowed_constraints(subject)}
     for constraint in subject.constraints:
         if constraint.position in idle:
             continue
@@ -180,13 +179,13 @@ def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]
     "no node that the pods may use has the label of a hard constraint",
     needs_facts=True,
 )
-def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def key_absent_everywhere(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
-    if project.cluster.gets_nodes(subject.workload):
+    if subject.cluster.gets_nodes(subject.workload):
         return
-    for constraint, account in constraint_facts(subject, project):
+    for constraint, account in constraint_facts(subject):
         key = constraint.topology_key
-        if not constraint.is_hard or lacks_nowhere(account) or topology_keys.is_reported(key, project):
+        if not constraint.is_hard or lacks_nowhere(account) or topology_keys.is_reported(key, subject.facts):
             continue
         if account.nodes_with_key:
             others = count_noun(account.nodes_with_key, "node")
@@ -194,7 +193,7 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
             only = f" (only {others} that they cannot use)"
             hint = "label the nodes that the pods can use, or let them use others"
         else:
-            nodes, only, known = none_of(account.nodes), "", project.cluster.node_keys
+            nodes, only, known = none_of(account.nodes), "", subject.cluster.node_keys
             alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
             hint = f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"
         yield RuleFinding(
@@ -210,17 +209,17 @@ def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFi
     Severity.WARNING,
     needs_facts=True,
 )
-def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def key_absent_somewhere(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
     reported: set[str] = set()
-    known = sorted(constraint_facts(subject, project), key=lambda item: not item[0].is_hard)
+    known = sorted(constraint_facts(subject), key=lambda item: not item[0].is_hard)
     for constraint, account in known:
         key = constraint.topology_key
         lacking = [name for name in account.without_key if name not in reported]
         if (
             not lacking
             or (constraint.is_hard and not lacks_nowhere(account))
-            or topology_keys.is_reported(key, project)
+            or topology_keys.is_reported(key, subject.facts)
         ):
             continue
         reported.update(lacking)
@@ -260,9 +259,9 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
     Severity.WARNING,
     needs_facts=True,
 )
-def shared_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def shared_hostname(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over the hostname where nodes that the pods may use share it; soft ones count by node."""
-    for constraint, account in constraint_facts(subject, project):
+    for constraint, account in constraint_facts(subject):
         if not constraint.is_hard or not account.sharing:
             continue
         value, nodes = account.sharing[0]

@@ -99,19 +99,19 @@ _ZONES = 3  # of a region, as a rule
     fixes=UNSAFE,
     threshold=_ZONES,
 )
-def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def zonal_volume_lock(subject: Subject) -> Iterator[RuleFinding]:
     """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
-    replicas = project.replicas(subject).maximum
+    replicas = subject.replicas.maximum
     tied = []  # routes of claims whose volumes may be usable in one zone only, according to the input
     for claim, route in claim_templates(subject):
         # Many nodes may use a shared volume at a time, as network file systems allow and disks do not.
-        modes, known = claim.get("accessModes"), class_of(claim, project)
+        modes, known = claim.get("accessModes"), class_of(claim, subject.project)
         is_shared = (
             isinstance(modes, list) and bool(modes) and set(map(str, modes)) <= {"ReadWriteMany", "ReadOnlyMany"}
         )
         if not is_shared and (known is None or is_zonal(known)):
             tied.append(route)
-    if replicas is None or replicas <= project.target.threshold("SPR308", _ZONES) or not tied:
+    if replicas is None or replicas <= subject.target.threshold("SPR308", _ZONES) or not tied:
         return
     for constraint in subject.hard:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
@@ -136,15 +136,15 @@ _MODE = "volumeBindingMode"
     one_of=("volumes", "volumeClaimTemplates"),
     around=("StorageClass",),
 )
-def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def immediate_binding(subject: Subject) -> Iterator[RuleFinding]:
     """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
-    if project.is_single(subject):
+    if subject.is_single:
         return
     keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
     if not any(is_zone(key) for key in keys):
         return
     for claim, route in (*claim_templates(subject), *ephemeral_claims(subject)):
-        storage_class = class_of(claim, project)
+        storage_class = class_of(claim, subject.project)
         is_zonal_class = storage_class is not None and is_zonal(storage_class)
         if storage_class is not None and is_zonal_class and storage_class.plain.get(_MODE) in (None, "Immediate"):
             yield RuleFinding(
@@ -163,16 +163,16 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
     needs_facts=True,
     around=("StorageClass",),
 )
-def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def volumes_exclude_domain(subject: Subject) -> Iterator[RuleFinding]:
     """Find claims whose class keeps pods out of counted domains."""
     claims = [*claim_templates(subject), *ephemeral_claims(subject)]
-    if not claims or project.cluster.has_claims(subject.workload):
+    if not claims or subject.cluster.has_claims(subject.workload):
         return
-    most = project.replicas(subject).maximum
-    for constraint, account in hard_constraint_facts(subject, project):
+    most = subject.replicas.maximum
+    for constraint, account in hard_constraint_facts(subject):
         for claim, route in claims:
-            excluded = _excluded(claim, account, project, key=constraint.topology_key)
-            runs = project.cluster.live(subject.workload, constraint) is not None
+            excluded = _excluded(claim, account, subject, key=constraint.topology_key)
+            runs = subject.cluster.live(subject.workload, constraint) is not None
             if not excluded or account.is_below_min_domains or runs:
                 continue
             most_in_a_domain = account.max_skew + min(item.matching for item in (*excluded, *account.unreachable))
@@ -181,7 +181,7 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
             if most is not None and most <= room:
                 continue
             it = "it" if len(excluded) == 1 else "them"
-            became = project.cluster.outcome(subject.workload)
+            became = subject.cluster.outcome(subject.workload)
             shown = ""
             if became is not None and became.placed > room:
                 placed = count_noun(became.placed, "pod")
@@ -197,10 +197,10 @@ def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleF
             break  # the other claims are likely of the same class
 
 
-def _excluded(claim: Plain, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
+def _excluded(claim: Plain, account: ConstraintFacts, subject: Subject, *, key: str) -> list[DomainFacts]:
     """Return the counted domains where a class makes no volume; none where that leaves no other."""
     name = claim.get("storageClassName")
-    values = project.cluster.volume_values(name, key) if name is None or isinstance(name, str) else None
+    values = subject.cluster.volume_values(name, key) if name is None or isinstance(name, str) else None
     if values is None:
         return []
     excluded = [domain for domain in account.counted_domains if domain.value not in values]

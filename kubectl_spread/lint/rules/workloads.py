@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Knowledge, Label, RuleFinding, Severity
 from kubectl_spread.lint.group import fields_to_compare, first_difference
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -16,16 +15,16 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, REPLICA
 
 
 @rule("SPR205", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE)
-def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def single_replica(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads all of whose constraints count a single pod."""
-    count = project.replicas(subject)
+    count = subject.replicas
     if (subject.has_pod and subject.kind not in REPLICATED_KINDS) or count.maximum != 1 or not subject.constraints:
         return
-    if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
+    if all(_is_about_it_alone(subject, constraint) for constraint in subject.constraints):
         where = list(count.origins)
         if subject.has_pod and not where:
             where.append(subject.place(("spec", "replicas")))
-        is_fixed = subject.has_pod and not count.autoscaler and not project.is_overlaid(subject)
+        is_fixed = subject.has_pod and not count.autoscaler and not subject.is_overlaid
         yield RuleFinding(
             "there is only 1 replica, so the constraints spread nothing",
             (*subject.holder, FIELD),
@@ -36,11 +35,11 @@ def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         )
 
 
-def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
     """Return whether no pod of another workload can be counted."""
     if not subject.has_pod:
         return subject.names_itself(constraint)
-    if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) != 1:
+    if not subject.is_in_its_group(constraint) or subject.group_size(constraint) != 1:
         return False
     if subject.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:
         return True
@@ -55,7 +54,7 @@ def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, p
     needs=("DaemonSet",),
     fixes=UNSAFE,
 )
-def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def daemonset(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints whose pods are tied to a node each."""
     if subject.constraints:
         yield RuleFinding(
@@ -68,7 +67,7 @@ def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 @rule("SPR210", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
-def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def node_name_set(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints on pods that bypass the scheduler."""
     is_bound = subject.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
     if subject.constraints and subject.spec.get("nodeName") and not is_bound:
@@ -87,12 +86,12 @@ def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     speaks_from=Knowledge.KNOWN,
     around=("NodePool",),
 )
-def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def inconsistent_group(subject: Subject) -> Iterator[RuleFinding]:
     """Find the first constraint that differs from an earlier workload's constraint over the same pods."""
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint):
             continue
-        group = project.group_around(subject, subject.selector(constraint))
+        group = subject.neighbours(constraint)
         for other in group.twins(subject, constraint):
             # The constraint with the same action if there is one.
             twin = other.constraints.get(constraint.when_unsatisfiable)
@@ -105,7 +104,7 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
                 what = f"{name} {dict(fields_to_compare(twin))[name]} in {other.subject.title}"
                 there = Label(other.subject.place(other.subject.route(twin, name)), what)
                 either = ". Karpenter takes either number for all of them, which may differ from round to round"
-                either = either if name == "minDomains" and project.has_karpenter else ""
+                either = either if name == "minDomains" and subject.has_karpenter else ""
                 yield RuleFinding(
                     f"the same pods are counted with {there.text}, here with {name} {value}{either}",
                     subject.route(constraint, name),
@@ -122,7 +121,7 @@ def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFindi
     one_of=("Job", "CronJob"),
     fixes=UNSAFE,
 )
-def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+def serial_job(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints on Jobs that are alone and serial."""
     spec = subject.controller
     # No two Jobs of this manifest may run side by side.
@@ -137,7 +136,7 @@ def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if not is_alone or at_once != 1 or not subject.constraints:
         return
     for constraint in subject.constraints:
-        matching = project.matching(subject.selector(constraint), subject.workload.namespace)
+        matching = subject.matching(subject.selector(constraint))
         if any(other.workload.key != subject.workload.key for other in matching):
             return
     yield RuleFinding(

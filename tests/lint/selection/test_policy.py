@@ -129,8 +129,8 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
     policy = LintPolicy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
     project = Project(subjects, (), RunContext(lambda source: policy.settings(source).target))
 
-    assert [28, 30] == [project.for_manifest(subject.manifest).target.minor for subject in subjects]
-    assert [2, 2] == [len(project.for_manifest(subject.manifest).subjects) for subject in subjects]
+    assert [28, 30] == [subject.target.minor for subject in project.subjects]
+    assert [2, 2] == [len(subject.project.subjects) for subject in project.subjects]
 
 
 def test_a_threshold_of_the_configuration_replaces_that_of_the_rule() -> None:
