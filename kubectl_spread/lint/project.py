@@ -238,7 +238,7 @@ class Project:
 
     @cached_method
     def members_size(self, selector: Selector, namespace: str, number: str) -> Optional[int]:
-        """Return the sum of one of the numbers of `ReplicaRange` over the workloads of a selector; None if one lacks it."""
+        """Return the sum of one of the numbers of `ReplicaRange` over matching workloads; None if one lacks it."""
         members = (item for item in self.matching(selector, namespace) if not item.refusals)
         sizes = [getattr(item.replicas, number) for item in members]
         return None if None in sizes else sum(sizes)

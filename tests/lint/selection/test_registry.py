@@ -14,7 +14,7 @@ from kubectl_spread.lint.rule import CHECKS
 from tests.lint.cases import WITH_A_MODULE
 
 NAMES = {rule.name for rule in RULES.values()}
-PARAMETERS = {RuleTarget.WORKLOAD: ["subject", "project"], RuleTarget.AROUND: ["manifest", "project"]}
+PARAMETERS = {RuleTarget.WORKLOAD: ["subject"], RuleTarget.AROUND: ["manifest", "project"]}
 
 
 @pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)
