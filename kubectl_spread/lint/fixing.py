@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
@@ -101,7 +101,7 @@ class _Trial(NamedTuple):
     results: list[Result]
     findings: list[Finding]
     added: list[Finding]
-    fixed: dict[int, Finding]
+    fixed: set[int]  # by id()
     reasons: dict[int, SkippedFix]
     unfixed: UnfixedFindings
 
@@ -130,7 +130,7 @@ def apply_fixes(
         """Make the fixes of some findings, and those of the findings that they uncover."""
         made, findings = list(results), first
         wanted, unfixed = set(map(id, chosen)), UnfixedFindings(first)
-        fixed: dict[int, Finding] = {}
+        fixed: set[int] = set()
         refused: list[SkippedFix] = []
         added: list[Finding] = []
         for _ in range(_MOST_PASSES if chosen else 0):
@@ -154,8 +154,8 @@ def apply_fixes(
                     if kept:
                         done += [attempt.finding for attempt in kept]
                         made[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
-            fixed.update((id(finding), finding) for finding in done)
-            unfixed.drop(fixed.values())
+            fixed.update(map(id, done))
+            unfixed.drop(fixed)
             if not done:
                 break
             findings = judge(made)
@@ -182,7 +182,7 @@ def apply_fixes(
                 trial = tried
     fixed, reasons = trial.fixed, {**trial.reasons, **harmful}
     if fixed:
-        fixed.update((id(item), item) for item in trial.unfixed.vanished_findings(trial.findings))
+        fixed.update(map(id, trial.unfixed.vanished_findings(trial.findings)))
     now = {id(item): current for item, current in trial.unfixed.tracked_findings(trial.findings)}
     skipped = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
     return FixResult(
@@ -298,9 +298,8 @@ class UnfixedFindings:
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._open = grouped((_kind(finding), finding) for finding in findings)
 
-    def drop(self, done: Iterable[Finding]) -> None:
-        """Remove findings that are fixed."""
-        fixed = {id(finding) for finding in done}
+    def drop(self, fixed: Container[int]) -> None:
+        """Remove findings that are fixed, by their id()."""
         for known in self._open.values():
             known[:] = [item for item in known if id(item) not in fixed]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import heapq
-import operator
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import Area, Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selectors import Selector
 
@@ -27,24 +26,19 @@ _MOST_OF_A_KIND = 2  # the first may be the subject itself, under another templa
 class Twin(NamedTuple):
     """A workload with constraints over the same key and pods, by their actions.
 
-    `at` is its position in the group. Two are of one `kind` if they have the same actions and fields there.
+    Two are of one `kind` if they have the same actions and fields there.
     """
 
-    at: int
     subject: Subject
     constraints: Mapping[str, TopologySpreadConstraint]
     kind: Kind
 
 
 class SelectorGroup:
-    """Workloads whose pods a selector matches, in order, with tables for the questions of `Neighbours`.
+    """Workloads whose pods a selector matches, in their order in the project, with tables for `Neighbours`."""
 
-    `positions` are those of the members in a larger group, of which this one is a part.
-    """
-
-    def __init__(self, members: list[Subject], positions: Optional[Sequence[int]] = None) -> None:
+    def __init__(self, members: list[Subject]) -> None:
         self.members = members
-        self._at: Sequence[int] = range(len(members)) if positions is None else positions
 
     @cached_property
     def applied_workloads(self) -> tuple[Subject, ...]:
@@ -56,23 +50,17 @@ class SelectorGroup:
         return frozenset(subject.kind for subject in self.applied_workloads)
 
     @cached_property
-    def independent(self) -> list[tuple[int, Subject]]:
+    def independent(self) -> list[Subject]:
         """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
-        placed = zip(self._at, self.members, strict=True)
-        return [(at, subject) for at, subject in placed if subject.workload.name and not subject.is_owned]
+        return [subject for subject in self.applied_workloads if subject.workload.name]
 
     @cached_property
     def by_key(self) -> dict[str, list[Subject]]:
-        return grouped((subject.key, subject) for _, subject in self.independent)
+        return grouped((subject.key, subject) for subject in self.independent)
 
     @cached_property
     def by_label(self) -> dict[tuple[str, str], list[Subject]]:
-        return grouped((label, subject) for _, subject in self.independent for label in subject.labels.items())
-
-    @cached_property
-    def positions(self) -> dict[int, int]:
-        """Return the positions by the id() of the members."""
-        return {id(subject): at for at, subject in zip(self._at, self.members, strict=True)}
+        return grouped((label, subject) for subject in self.independent for label in subject.labels.items())
 
     @cached_method
     def twins(self, topology_key: str, selector: Selector) -> list[Twin]:
@@ -80,9 +68,7 @@ class SelectorGroup:
         wanted = requirements(selector)
         seen: Counter[Kind] = Counter()
         twins = []
-        for at, member in zip(self._at, self.members, strict=True):
-            if member.is_owned:
-                continue
+        for member in self.applied_workloads:
             theirs = {
                 item.when_unsatisfiable: item
                 for item in member.constraints
@@ -92,7 +78,7 @@ class SelectorGroup:
             kind = frozenset((action, fields_to_compare(item)) for action, item in theirs.items())
             if theirs and seen[kind] < _MOST_OF_A_KIND:
                 seen[kind] += 1
-                twins.append(Twin(at, member, theirs, kind))
+                twins.append(Twin(member, theirs, kind))
         return twins
 
 
@@ -104,8 +90,8 @@ class Neighbours:
 
     def others(self, subject: Subject) -> Iterator[Subject]:
         """Yield the other workloads in order, except copies of this workload and the workloads that it owns."""
-        placed = heapq.merge(*(part.independent for part in self._parts), key=operator.itemgetter(0))
-        return (other for _, other in placed if other.key != subject.key)
+        ordered = heapq.merge(*(part.independent for part in self._parts), key=lambda other: other.number)
+        return (other for other in ordered if other.key != subject.key)
 
     def count_others(self, subject: Subject) -> int:
         """Return how many other workloads there are."""
@@ -136,10 +122,9 @@ class Neighbours:
         if sum(len(part.members) for part in self._parts) < 2:
             return
         key = constraint.topology_key, subject.selector(constraint)
-        own = next(part.positions[id(subject)] for part in self._parts if id(subject) in part.positions)
         seen: Counter[Kind] = Counter()
-        for twin in heapq.merge(*(part.twins(*key) for part in self._parts), key=operator.attrgetter("at")):
-            if twin.at >= own:
+        for twin in heapq.merge(*(part.twins(*key) for part in self._parts), key=lambda twin: twin.subject.number):
+            if twin.subject.number >= subject.number:
                 return
             seen[twin.kind] += 1
             if seen[twin.kind] <= _MOST_OF_A_KIND and twin.subject.key != subject.key:
@@ -170,16 +155,6 @@ def first_difference(here: TopologySpreadConstraint, there: TopologySpreadConstr
     return next((field for field, other in pairs if field != other), None)
 
 
-class Area(NamedTuple):
-    """The place of an object in a search: its file's directory, and whether the object names its namespace."""
-
-    directory: str
-    names_namespace: bool
-
-
-AreaOf = Callable[[Subject], Optional[Area]]  # None if everything in the root counts
-
-
 class Neighbourhoods:
     """The members of a group, by their areas.
 
@@ -187,22 +162,20 @@ class Neighbourhoods:
     or below it, and all that name their namespace. So the work is linear in the members.
     """
 
-    def __init__(self, group: SelectorGroup, area_of: AreaOf) -> None:
+    def __init__(self, group: SelectorGroup) -> None:
         self._group = group
-        self._area_of = area_of
         self._whole = Neighbours([group])
-        self._parts: dict[tuple[str, bool, str], list[int]] = {}  # positions of members
+        self._parts: dict[tuple[str, bool, str], list[Subject]] = {}
 
     def of(self, subject: Subject) -> Neighbours:
         """Return the members that count for one of them, itself included."""
-        area = self._area_of(subject)
-        return self._whole if area is None else self._around(area)
+        return self._whole if subject.area is None else self._around(subject.area)
 
     @cached_method
     def _around(self, area: Area) -> Neighbours:
         if not self._parts:
-            for at, other in enumerate(map(self._area_of, self._group.members)):
-                if other is None:
+            for member in self._group.members:
+                if (other := member.area) is None:
                     continue
                 # An area that names its namespace has all that do, and the others by their directories.
                 keys = [("named", True, "")] if other.names_namespace else []
@@ -210,7 +183,7 @@ class Neighbourhoods:
                     keys += [("below", is_named, directory) for directory in _upwards(other.directory)]
                     keys.append(("inside", is_named, other.directory))
                 for key in keys:
-                    self._parts.setdefault(key, []).append(at)
+                    self._parts.setdefault(key, []).append(member)
         is_named = area.names_namespace
         directory, *above = _upwards(area.directory)
         keys = [("below", is_named, directory), *(("inside", is_named, upper) for upper in above)]
@@ -221,7 +194,7 @@ class Neighbourhoods:
 
     @cached_method
     def _part(self, key: tuple[str, bool, str]) -> SelectorGroup:
-        return SelectorGroup([self._group.members[at] for at in self._parts[key]], self._parts[key])
+        return SelectorGroup(self._parts[key])
 
 
 def _upwards(directory: str) -> Iterator[str]:

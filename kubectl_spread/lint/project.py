@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped
-from kubectl_spread.lint.group import Area, Neighbourhoods, SelectorGroup
+from kubectl_spread.lint.group import Neighbourhoods, SelectorGroup
 from kubectl_spread.lint.kustomization import Scaling
 from kubectl_spread.lint.roots import Root
 from kubectl_spread.lint.workload import Subject
@@ -152,10 +152,8 @@ class Project:
         self.others = tuple(others)
         self._by_kind = grouped((manifest.kind, manifest) for manifest in self.others)
         self._rollouts = self._referring_rollouts()
-        runners = ((item, self._rollout_of(item)) for item in subjects)
-        self.subjects = tuple(
-            (item if runner is None else item.with_runner(runner)).of_project(self) for item, runner in runners
-        )
+        run = (item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects)
+        self.subjects = tuple(item.of_project(self, number) for number, item in enumerate(run))
         self._by_namespace = grouped((subject.workload.namespace, subject) for subject in self.subjects)
         self._by_label = grouped(
             ((subject.workload.namespace, *label), subject)
@@ -186,11 +184,7 @@ class Project:
     @cached_method
     def around(self, selector: Selector, namespace: str) -> Neighbourhoods:
         """Return the workloads whose pods a selector matches, by their areas."""
-        return Neighbourhoods(self.group(selector, namespace), self._area_of)
-
-    @cached_method
-    def _area_of(self, subject: Subject) -> Optional[Area]:
-        return None if self.root is None else self.root.area(subject.manifest)
+        return Neighbourhoods(self.group(selector, namespace))
 
     @cached_method
     def group(self, selector: Selector, namespace: str) -> SelectorGroup:
@@ -242,11 +236,6 @@ class Project:
         members = (item for item in self.matching(selector, namespace) if not item.refusals)
         sizes = [getattr(item.replicas, number) for item in members]
         return None if None in sizes else sum(sizes)
-
-    @cached_method
-    def are_autoscaled(self, subjects: tuple[Subject, ...]) -> bool:
-        """Return whether an autoscaler sets the replicas of any of the workloads."""
-        return any(self.replicas_here(item).autoscaler for item in subjects)
 
     @cached_method
     def fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:

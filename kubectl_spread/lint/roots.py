@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
-from kubectl_spread.lint.group import Area
 from kubectl_spread.lint.kustomization import (
     ANYTHING,
     FILE_NAMES,
@@ -23,7 +22,7 @@ from kubectl_spread.lint.kustomization import (
     Scaling,
     with_components,
 )
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import Area, Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.glob import Globs

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge, Label
 from kubectl_spread.objects.constraints import constraint as constraint_reader
@@ -52,16 +52,25 @@ class Completion(Enum):
     SURE = "sure"  # another file or program adds it
 
 
+class Area(NamedTuple):
+    """The place of an object in a search: its file's directory, and whether the object names its namespace."""
+
+    directory: str
+    names_namespace: bool
+
+
 class Subject:
     """A workload that decodes; the API server may still refuse it, with the codes of `refusals`.
 
     Routes lead from the root of the object. In `spec`, unlike in the workload's template, misspelt fields of
     constraints have the names that are meant. The `runner` is the object whose controller creates the pods: the
     manifest itself, unless another object takes its template from it. `has_pod` is False for constraints whose pods
-    are not in the text (`outside`). Rules check a workload of a `project`, see `of_project`.
+    are not in the text (`outside`). Rules check a workload of a `project`, see `of_project`;
+    `number` is its position there.
     """
 
     project: Project
+    number: int
     has_pod = True
     siblings: Sequence[Subject] = ()  # the constraints without pods of the same source
 
@@ -169,16 +178,21 @@ class Subject:
         """Return the label that distinguishes the revisions of the pods; empty if there is none."""
         return revision_label(self.workload)
 
-    def of_project(self, project: Project) -> Subject:
+    def of_project(self, project: Project, number: int) -> Subject:
         """Return the workload as one of a project; an object of several roots is in several of them."""
         own = self.__class__.__new__(self.__class__)
-        vars(own).update(vars(self), project=project)
+        vars(own).update(vars(self), project=project, number=number)
         return own
 
     @property
     def target(self) -> TargetCluster:
         """Return the target cluster of the workload's file."""
         return self.project.target_of(self.manifest.document.source)
+
+    @cached_property
+    def area(self) -> Optional[Area]:
+        """Return the area in which a search found the object; None if every object in its root counts for it."""
+        return None if self.project.root is None else self.project.root.area(self.manifest)
 
     @property
     def facts(self) -> Optional[KnownCluster]:

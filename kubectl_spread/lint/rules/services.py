@@ -96,7 +96,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item) for item in found.covered[:_NAMED])
     percent, pods = percentage(found.value), count_noun(found.pods or 0, "pod")
-    if project.are_autoscaled(found.covered):
+    if any(project.replicas_here(item).autoscaler for item in found.covered):
         pods += " (the autoscaler's minimum)"
     reason = f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
