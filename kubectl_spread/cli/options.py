@@ -230,7 +230,7 @@ def gather_options(
 
 
 def answer_options(*formats: str) -> Decorator:
-    """--details, -o FORMAT[=FILE] and --color; the command gets `output`, an Output, and `style`, of its text.
+    """--details, -o FORMAT[=FILE] and --color; the command gets `output`, an Output.
 
     By default, the output is in the first of the formats.
     """
@@ -238,10 +238,10 @@ def answer_options(*formats: str) -> Decorator:
     def decorate(function: Any) -> Any:
         @functools.wraps(function)
         def styled(*args: Any, details: bool, color: str, output: Output, **kwargs: Any) -> Any:
-            output = output._replace(colour=wants_colour(color) and not output.file)
             flags = as_words(kwargs["source"].connection._asdict())
             style = Style(width(_WIDTH), details, kubectl=shlex.join(("kubectl", *flags)))
-            return function(*args, output=output, style=style, **kwargs)
+            output = output._replace(colour=wants_colour(color) and not output.file, style=style)
+            return function(*args, output=output, **kwargs)
 
         wrapped: Any = colour_option(styled)
         text = f"-o, --output: {', '.join(formats[1:-1])} or {formats[-1]}; =FILE writes a file."
@@ -320,11 +320,12 @@ def wants_colour(choice: str) -> bool:
 
 
 class Output(NamedTuple):
-    """A format and its file, standard output if that is empty; and whether a text has colours."""
+    """A format and its file, standard output if that is empty; whether a text has colours, and its style."""
 
     format: str
     file: str = ""
     colour: bool = False
+    style: Style = UNBROKEN
 
 
 class FormatChoice(click.Choice):  # type: ignore[type-arg]

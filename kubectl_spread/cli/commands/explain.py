@@ -24,7 +24,6 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
 )
 from kubectl_spread.cli.targets import namespace_of, selection, without_files
-from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ def command(
     message: Optional[str],
     all_namespaces: bool,
     output: Output,
-    style: Style,
     **asked: Any,
 ) -> int:
     """Explain why a pod is Pending, or why it runs where it does.
@@ -98,18 +96,18 @@ def command(
     with progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 
-        is_brief = output.format == "text" and not style.is_detailed
+        is_brief = output.format == "text" and not output.style.is_detailed
         wanted = explain.ExplainRequest(named.targets, **asked, is_brief=is_brief)
         found = explain.explain_pods(wanted, is_read=lambda: setattr(under_way, "stage", "explaining"))
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
     return finish((*found.errors, *found.missing), is_fine=found.is_fine)
 
 
-def _print(found: ExplainResult, output: Output, style: Style) -> None:
+def _print(found: ExplainResult, output: Output) -> None:
     """Print the reports, and below a text the unreadable resources of the cluster."""
     has_answer = found.reports or not found.missing
     if output.format in DOCUMENTS and has_answer:
@@ -119,12 +117,12 @@ def _print(found: ExplainResult, output: Output, style: Style) -> None:
     elif output.format == "html" and has_answer:
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
-        click.echo(html.render(found.reports, page_source(found.known, style), found.known.cluster), nl=False)
+        click.echo(html.render(found.reports, page_source(found.known, output.style), found.known.cluster), nl=False)
     elif output.format == "text":
         from kubectl_spread.report import documents
         from kubectl_spread.report.explain import text as explain_text
 
-        text = explain_text.text(found.reports, style)
+        text = explain_text.text(found.reports, output.style)
         if text:
             click.echo(text, color=output.colour)
         if found.known.cluster.unread:

@@ -29,7 +29,6 @@ from kubectl_spread.cli.targets import namespace_of, selection, without_files
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES, with_places
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import INTERRUPTED
 
 if TYPE_CHECKING:  # these load numpy
@@ -83,7 +82,6 @@ def command(
     effort: float,
     wants_recommendation: bool,
     output: Output,
-    style: Style,
     **asked: Any,
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
@@ -142,7 +140,7 @@ def command(
             states = int(_MAX_STATES * effort)
             found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
     with redirect_output(output):
-        _print(found, output, style, inputs=inputs)
+        _print(found, output, inputs=inputs)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -166,7 +164,7 @@ def _policy(
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 
-def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: SimulateRequest) -> None:
+def _print(found: GuaranteeResult, output: Output, *, inputs: SimulateRequest) -> None:
     groups = found.groups
     if output.format in DOCUMENTS:
         from kubectl_spread.report.guarantee import document
@@ -203,5 +201,5 @@ def _print(found: GuaranteeResult, output: Output, style: Style, *, inputs: Simu
             what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
             if not why and verbs and (files or verbs == ("explain",)):
                 why = inputs.source.command(*verbs, *what)
-        answer = text.render(found.policy.name, groups, style, why=why, skipped=found.skipped)
+        answer = text.render(found.policy.name, groups, output.style, why=why, skipped=found.skipped)
         click.echo(answer, color=output.colour)

@@ -24,7 +24,6 @@ from kubectl_spread.cli.options import (
     targets_argument,
 )
 from kubectl_spread.cli.targets import namespace_of, selection
-from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import INTERRUPTED
 
 if TYPE_CHECKING:  # these load numpy
@@ -49,7 +48,6 @@ def command(
     all_namespaces: bool,
     label_selector: Optional[str],
     output: Output,
-    style: Style,
     has_soft: bool,
     most_moves: Optional[int],
     effort: float,
@@ -92,12 +90,12 @@ def command(
         with search.interruptible(under_way) as watch:
             found = rebalance.rebalance_workloads(request, watch, read=read)
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output)
     problems = (*found.errors, *found.missing)
     return finish(problems, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _print(found: RebalanceResult, output: Output, style: Style) -> None:
+def _print(found: RebalanceResult, output: Output) -> None:
     cluster = found.known.cluster
     if output.format in DOCUMENTS:
         from kubectl_spread.report.rebalance import document
@@ -108,7 +106,7 @@ def _print(found: RebalanceResult, output: Output, style: Style) -> None:
     if output.format == "html":
         from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
 
-        source = page_source(found.known, style)
+        source = page_source(found.known, output.style)
         page = pages.render(found.rebalance, cluster, source, errors=found.errors, unread=cluster.unread)
         click.echo(page, nl=False)
         return
@@ -116,7 +114,7 @@ def _print(found: RebalanceResult, output: Output, style: Style) -> None:
         from kubectl_spread.report.rebalance import render
 
         shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
-        click.echo(render(shown, style), color=output.colour)
+        click.echo(render(shown, output.style), color=output.colour)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")

@@ -27,7 +27,6 @@ from kubectl_spread.errors import RequestError
 from kubectl_spread.kubectl import grammar, parsing
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range, StepError
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.table import Style
 from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:  # these load numpy
@@ -146,7 +145,6 @@ def command(
     replicas: Optional[str],
     effort: float,
     output: Output,
-    style: Style,
     **asked: Any,
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
@@ -214,21 +212,21 @@ def command(
         request = simulate.SimulateRequest(commands, limits=limits, **asked)
         if is_run:
             with redirect_output(output):
-                return _run(request._replace(paths=words[1:]), output, style, under_way)
+                return _run(request._replace(paths=words[1:]), output, under_way)
         if replicas is not None or replica_range(commands):
             with redirect_output(output):
-                return _table(request, replicas, output.format, style, under_way)
+                return _table(request, replicas, output, under_way)
         read = simulate.read_inputs(request)
         with search.interruptible(under_way, steps=len(commands)) as watch:
             found = simulate.simulate_commands(
                 request, watch, read=read, has_frames=output.format == "html", has_advice=output.format not in DOCUMENTS
             )
     with redirect_output(output):
-        _print(found, output, style)
+        _print(found, output)
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.simulation.is_interrupted)
 
 
-def _table(request: SimulateRequest, replicas: Optional[str], output: str, style: Style, under_way: Progress) -> int:
+def _table(request: SimulateRequest, replicas: Optional[str], output: Output, under_way: Progress) -> int:
     """Print a table for many numbers of replicas; without `replicas`, of a step's range or the autoscaler's."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations import simulate
@@ -242,18 +240,18 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: str, style
         raise RequestError(f"--replicas: {error}") from None
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = simulate.replica_table(read, numbers, watch)
-    if output in DOCUMENTS:
-        print_document(report.document(found), output)
-    elif output == "html":
+    if output.format in DOCUMENTS:
+        print_document(report.document(found), output.format)
+    elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         click.echo(pages.render_table(found, page_source(read.known)), nl=False)
     else:
-        click.echo("\n".join(report.text(found, style)))
+        click.echo("\n".join(report.text(found, output.style)))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 
-def _run(request: SimulateRequest, output: Output, style: Style, under_way: Progress) -> int:
+def _run(request: SimulateRequest, output: Output, under_way: Progress) -> int:
     """Run scenarios, and print each result as soon as it is complete; then the document, or a summary."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations.scenarios import run_scenarios
@@ -264,7 +262,7 @@ def _run(request: SimulateRequest, output: Output, style: Style, under_way: Prog
         for result in run_scenarios(request, watch, has_frames=output.format == "html"):
             found.append(result)
             if output.format == "text":
-                click.echo("\n".join(report.lines(result, style)), color=output.colour)
+                click.echo("\n".join(report.lines(result, output.style)), color=output.colour)
     if output.format in DOCUMENTS:
         print_document(report.document(found), output.format)
     elif output.format == "junit":
@@ -276,7 +274,7 @@ def _run(request: SimulateRequest, output: Output, style: Style, under_way: Prog
     elif len(found) == 1 and found[0].simulation.steps:
         from kubectl_spread.report.simulation import render
 
-        click.echo(f"\n{render(found[0].simulation, style)}", color=output.colour)
+        click.echo(f"\n{render(found[0].simulation, output.style)}", color=output.colour)
     else:
         click.echo(f"\n{report.total(found)}")
     if not watch.is_stopped and any(result.errors for result in found):
@@ -284,7 +282,7 @@ def _run(request: SimulateRequest, output: Output, style: Style, under_way: Prog
     return finish((), is_fine=all(result.is_fine for result in found), is_interrupted=watch.is_stopped)
 
 
-def _print(found: SimulateResult, output: Output, style: Style) -> None:
+def _print(found: SimulateResult, output: Output) -> None:
     unread = found.known.cluster.unread
     if output.format in DOCUMENTS:
         from kubectl_spread.report.simulation import document
@@ -293,12 +291,12 @@ def _print(found: SimulateResult, output: Output, style: Style) -> None:
     elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
-        source = page_source(found.known, style)
+        source = page_source(found.known, output.style)
         click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unread), nl=False)
     else:
         from kubectl_spread.report import documents
         from kubectl_spread.report.simulation import render
 
-        click.echo(render(found.simulation, style), color=output.colour)
+        click.echo(render(found.simulation, output.style), color=output.colour)
         if unread:
             click.echo(f"\n{documents.line(unread)}")
