@@ -189,17 +189,15 @@ def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherN
                 pods = (other for other in filtered.columns.pods[at] if other.cls.priority < pod.cls.priority)
                 lesser += [(other, at) for other in pods if _is_counted(other, first, pod)]
         for other, at in sorted(lesser, key=lambda item: item[0].cls.priority):
-            if all(_holds_without(other, at, item, node, pod) for item in counts):
+            for item in counts:  # Does the node meet each constraint after the other pod has left its own node?
+                code, matching = item.topology.codes[node], item.match_num.copy()
+                if code < 0 or not item.domains_num:
+                    break
+                if item.included[at] and _is_counted(other, item, pod):
+                    matching[item.topology.codes[at]] -= 1
+                skew = matching[code] + item.constraint.self_match_num - item.now(matching).minimum
+                if skew > item.constraint.max_skew:
+                    break
+            else:
                 return OtherNodeEviction(filtered.columns.nodes[node].name, other, _name(pod, first))
     return None
-
-
-def _holds_without(other: Pod, at: int, counts: DomainCounts, node: int, pod: Pod) -> bool:
-    """Return whether a node meets a constraint after another pod has left its own node."""
-    matching = counts.match_num.copy()
-    if counts.included[at] and _is_counted(other, counts, pod):
-        matching[counts.topology.codes[at]] -= 1
-    if counts.topology.codes[node] < 0 or not counts.domains_num:
-        return False
-    own = int(matching[counts.topology.codes[node]])
-    return own + counts.constraint.self_match_num - counts.now(matching).minimum <= counts.constraint.max_skew

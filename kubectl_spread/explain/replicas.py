@@ -150,9 +150,16 @@ class Queue:
             self._placer.put(pod, node)
 
     def _try(self, pod: Pod) -> None:
+        scheduler = self._placer.scheduler
         reasons = self._placer.unpredictable(pod)
         if reasons:
-            self._leave_out(pod, reasons)
+            # Its node cannot be predicted: the pod is left out, uses no resources and is not counted.
+            self.unpredicted.append(UnpredictedPod(pod, reasons))
+            self.beyond.update(dict.fromkeys(reasons))
+            if self._explains and self.first is None and scheduler.has_profile(pod.cls):
+                self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
+            elif self._explains and self.first is None:
+                self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
             return
         found = self._placer.place(pod, before=lambda filtered: self._explain_first(pod, filtered))
         if isinstance(found, Unschedulable):
@@ -166,7 +173,7 @@ class Queue:
                 self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
             return
         # The claims that no component of the cluster can provision on the chosen node
-        node, making, storage = found.pod.node_name, [], self._placer.scheduler.columns.storage
+        node, making, storage = found.pod.node_name, [], scheduler.columns.storage
         for key, claim in storage.claims_of(pod.cls):
             storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
             if storage_class is not None and lacks_provisioner(storage_class, self._placer.cluster):
@@ -185,18 +192,6 @@ class Queue:
         if self._explains and self.first is None:
             self.first_moment = self._placer.now()
             self.first = explain_filtered(pod, filtered, self._placer.scheduler)
-
-    def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
-        """Skip a pod whose node cannot be predicted: it uses no resources and is not counted."""
-        self.unpredicted.append(UnpredictedPod(pod, reasons))
-        self.beyond.update(dict.fromkeys(reasons))
-        scheduler = self._placer.scheduler
-        if not self._explains or self.first is not None or pod.node_name:
-            return
-        if scheduler.has_profile(pod.cls):
-            self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
-        else:
-            self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
 
     def _explanation(self, pod: Pod, refusal: Unschedulable) -> Explanation:
         """Explain a refusal; pods of one class share an explanation until the cluster changes."""

@@ -7,6 +7,7 @@ can be in is read, and the rest of such an output is no part of the text.
 from __future__ import annotations
 
 import bisect
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -242,12 +243,14 @@ def message_places(plain: str) -> list[MessageStart]:
         kind = "volcano" if header.group("un") or header.group("un2") else "nodes"
         places.append(MessageStart(header.start(), header.end(), kind, number_in(header, "total"), free))
     places += [MessageStart(at.start(), at.end(), "notScaled") for at in _NOT_SCALED.finditer(plain)]
-    lists = sorted(place.start for place in places)
-    breaks = [at for at, char in enumerate(plain) if char == "\n"]
-    places += [place for place in _sentences(plain) if not _is_in_a_list(lists, breaks, place.start)]
-    in_lines = {bisect.bisect_left(breaks, place.start) for place in places}
+    line = functools.partial(bisect.bisect_left, [at for at, char in enumerate(plain) if char == "\n"])
+    lists: dict[int, int] = {}  # the first list of each line; what follows it in the line belongs to it
+    for start in sorted(place.start for place in places):
+        lists.setdefault(line(start), start)
+    places += [place for place in _sentences(plain) if place.start < lists.get(line(place.start), len(plain))]
+    in_lines = {line(place.start) for place in places}
     for event in _BARE_EVENT.finditer(plain):
-        if bisect.bisect_left(breaks, event.start()) not in in_lines:
+        if line(event.start()) not in in_lines:
             places.append(MessageStart(event.start("bare"), event.start("bare"), "bare"))
     if not places:
         bare = _BARE.search(plain)
@@ -260,14 +263,6 @@ def number_in(found: Optional[re.Match[str]], group: Union[int, str]) -> Optiona
     """Return the number that a group of a match has, up to nine digits; None without one."""
     digits = found.group(group) if found else None
     return int(digits[:9]) if digits else None
-
-
-def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
-    """Return whether a sentence is in a line that begins as a list of nodes; lists, breaks: sorted places."""
-    before = bisect.bisect_right(lists, at)
-    if not before:
-        return False
-    return bisect.bisect_left(breaks, lists[before - 1]) == bisect.bisect_left(breaks, at)
 
 
 def line_start(plain: str, at: int, since: int = 0) -> int:

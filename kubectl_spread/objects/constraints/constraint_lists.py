@@ -123,79 +123,64 @@ def is_suite(plain: Any) -> bool:
     )
 
 
-def search(plain: Any, is_known: Callable[[str, str], bool]) -> Iterator[Found]:
-    """Search a plain value.
+def search(value: Any, is_known: Callable[[str, str], bool], route: Route = ()) -> Iterator[Found]:
+    """Yield the constraints, nested objects and texts in a value, at any depth, in the order of the document.
 
     Args:
-        plain: a document, or an object of one.
+        value: a document, or an object of one.
         is_known: returns whether the pod template of a kind is known; gets the kind and the apiVersion of a nested
             object.
+        route: of the value.
     """
-    return _Search(is_known).below(plain, ())
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from search(item, is_known, (*route, index))
+    # Not a word or prose.
+    elif isinstance(value, str) and ("\n" in value or value.lstrip().startswith(("{", "["))) and may_hold(value):
+        yield NestedText(route, value)
+    if not isinstance(value, dict) or is_suite(value):
+        return
+    kind, version = value.get("kind"), value.get("apiVersion")
+    is_object = isinstance(kind, str) and isinstance(version, str)
+    if is_object and kind in _SCHEMAS:
+        return
+    if is_object and route and is_known(str(kind), str(version)):
+        yield NestedObject(route, value)
+        return
+    if "op" in value and isinstance(value.get("path"), str):
+        yield from _operation(value, is_known, (*route, "value"))
+        return
+    for key, item in value.items():
+        at = (*route, key)
+        if (is_object and key in _NOT_APPLIED) or key in _PATTERNS:
+            continue
+        if not (_is_name(key) and isinstance(item, list)):
+            yield from search(item, is_known, at)
+        elif _are_constraints(item):
+            yield _listed(item, at)._replace(is_merged=not _MERGED.isdisjoint(at))
 
 
-class _Search:
-    """A walk over a value, in the order of the document."""
-
-    def __init__(self, is_known: Callable[[str, str], bool]) -> None:
-        self.is_known = is_known
-
-    def below(self, value: Any, route: Route) -> Iterator[Found]:
-        """Yield the constraints, nested objects and texts in a value, at any depth."""
-        if isinstance(value, dict):
-            yield from self._mapping(value, route)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                yield from self.below(item, (*route, index))
-        # Not a word or prose.
-        elif isinstance(value, str) and ("\n" in value or value.lstrip().startswith(("{", "["))) and may_hold(value):
-            yield NestedText(route, value)
-
-    def _mapping(self, value: Plain, route: Route) -> Iterator[Found]:
-        kind, version = value.get("kind"), value.get("apiVersion")
-        is_object = isinstance(kind, str) and isinstance(version, str)
-        if is_object and kind in _SCHEMAS:
-            return
-        if is_suite(value):
-            return
-        if is_object and route and self.is_known(str(kind), str(version)):
-            yield NestedObject(route, value)
-            return
-        if "op" in value and isinstance(value.get("path"), str):
-            yield from self._operation(value, route)
-            return
-        for key, item in value.items():
-            if not (is_object and key in _NOT_APPLIED) and key not in _PATTERNS:
-                yield from self._field(key, item, (*route, key))
-
-    def _field(self, key: str, value: Any, route: Route) -> Iterator[Found]:
-        if _is_name(key) and isinstance(value, list):
-            if _are_constraints(value):
-                yield _listed(value, route)._replace(is_merged=not _MERGED.isdisjoint(route))
-        else:
-            yield from self.below(value, route)
-
-    def _operation(self, operation: Plain, route: Route) -> Iterator[Found]:
-        """Yield the constraints that an operation of a JSON patch adds or replaces."""
-        value, at = operation.get("value"), (*route, "value")
-        if operation["op"] not in _PATCHING or "value" not in operation:
-            return
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
-        last = next((index for index, step in enumerate(steps) if _is_name(step)), -1)
-        if last < 0:
-            yield from self.below(value, at)
-            return
-        path, rest = decode.path_text(tuple(steps[: last + 1])), steps[last + 1 :]
-        if not rest:
-            if isinstance(value, list) and _are_constraints(value):
-                yield _listed(value, at)._replace(path=path, is_patch=True)
-            return
-        if len(rest) == 1 and isinstance(value, dict):
-            yield ConstraintList(at, [value], (at,), path, (rest[0],), is_patch=True)
-        elif len(rest) > 1:
-            for step in reversed(rest[1:]):
-                value = {step: value}
-            yield ConstraintList(at, [value], (at,), path, (rest[0],), len(rest) - 1, is_patch=True)
+def _operation(operation: Plain, is_known: Callable[[str, str], bool], at: Route) -> Iterator[Found]:
+    """Yield the constraints that an operation of a JSON patch adds or replaces; `at`: the route of its value."""
+    if operation["op"] not in _PATCHING or "value" not in operation:
+        return
+    value = operation["value"]
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
+    last = next((index for index, step in enumerate(steps) if _is_name(step)), -1)
+    if last < 0:
+        yield from search(value, is_known, at)
+        return
+    path, rest = decode.path_text(tuple(steps[: last + 1])), steps[last + 1 :]
+    if not rest:
+        if isinstance(value, list) and _are_constraints(value):
+            yield _listed(value, at)._replace(path=path, is_patch=True)
+        return
+    if len(rest) == 1 and isinstance(value, dict):
+        yield ConstraintList(at, [value], (at,), path, (rest[0],), is_patch=True)
+    elif len(rest) > 1:
+        for step in reversed(rest[1:]):
+            value = {step: value}
+        yield ConstraintList(at, [value], (at,), path, (rest[0],), len(rest) - 1, is_patch=True)
 
 
 def _listed(entries: list[Any], route: Route) -> ConstraintList:

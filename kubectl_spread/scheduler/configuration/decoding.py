@@ -90,20 +90,16 @@ def _nested(plain: Plain) -> Iterator[decode.Problem]:
             name, args = (item or {}).get("name") or "", (item or {}).get("args") or {}
             shape = _args_of(name)
             found = [] if shape is None else decode.problems(args, shape)
-            if found:
-                place = ("profiles", at, "pluginConfig", index, "args")
-                where = f"decoding .profiles[{at}].pluginConfig[{index}]: "
-                yield _of_plugin(found, name, place, where)
-
-
-def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str) -> decode.Problem:
-    what = f"decoding args for plugin {name}: "
-    for item in found:
-        if item.kind is decode.ProblemKind.TYPE:
-            return item._replace(route=(*place, *item.route), message=f"{where}{what}{item.message}")
-    fields = ", ".join(item.message.removeprefix(_STRICT) for item in found)
-    message = f"{where}{_STRICT}{what}{_STRICT}{fields}"
-    return found[0]._replace(route=(*place, *found[0].route), message=message)
+            if not found:
+                continue
+            where, what = f"decoding .profiles[{at}].pluginConfig[{index}]: ", f"decoding args for plugin {name}: "
+            first = next((item for item in found if item.kind is decode.ProblemKind.TYPE), found[0])
+            message = f"{what}{first.message}"
+            if first.kind is not decode.ProblemKind.TYPE:  # then all unknown fields are in one message
+                unknown = ", ".join(item.message.removeprefix(_STRICT) for item in found)
+                message = f"{_STRICT}{what}{_STRICT}{unknown}"
+            route = ("profiles", at, "pluginConfig", index, "args", *first.route)
+            yield first._replace(route=route, message=f"{where}{message}")
 
 
 def decoded(plain: Plain) -> Plain:

@@ -18,10 +18,10 @@ from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
-    bit,
     Code,
     FilterState,
     FixedState,
+    no_bits,
     NodeIndices,
     Plain,
     Plugin,
@@ -56,18 +56,17 @@ class NodeAffinity(Plugin):
         node_names = _named_nodes(requirement.terms, all_conflict=all_conflict) if narrows else None
         if node_names is not None and not node_names:
             return Rejection(CONFLICT)
-        bits = np.array([_bits(node.labels, node.name, added, requirement) for node in columns.nodes], np.uint64)
+        bits = no_bits(columns)
+        for at, node in enumerate(columns.nodes):
+            if not added.matches(node.labels, node.name):
+                bits[at] = 1
+            elif not requirement.matches(node.labels, node.name):
+                bits[at] = 2
         return FixedState(self._reasons, bits, node_names)
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         preferred = (*self.added.preferred, *pod_class.node_affinity.preferred)
         return _ScoreState(preferred, columns, skips=behaviours.NODE_AFFINITY_SKIPS_SCORE.of(self._release))
-
-
-def _bits(labels: dict[str, str], name: str, added: NodeRequirement, own: NodeRequirement) -> int:
-    if not added.matches(labels, name):
-        return int(bit(0))
-    return 0 if own.matches(labels, name) else int(bit(1))
 
 
 class _ScoreState:

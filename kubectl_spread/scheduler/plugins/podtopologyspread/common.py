@@ -38,7 +38,9 @@ def filter_topology_spread_constraints(
     """Return the pod's constraints of one action, in order."""
     labels = dict(pod_class.labels)
     return tuple(
-        _constraint(constraint, labels, release) for constraint in pod_class.constraints if constraint.is_hard == hard
+        _internal(known_fields(constraint, release), labels, effective_selector(constraint, labels, release))
+        for constraint in pod_class.constraints
+        if constraint.is_hard == hard
     )
 
 
@@ -67,11 +69,6 @@ def with_selector(
     """Return default constraints of one action, with the selector that was deduced for the pod."""
     labels = dict(pod_class.labels)
     return tuple(_internal(constraint, labels, selector) for constraint in constraints if constraint.is_hard == hard)
-
-
-def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str], release: Release) -> Constraint:
-    selector = effective_selector(constraint, labels, release)
-    return _internal(known_fields(constraint, release), labels, selector)
 
 
 def _internal(constraint: TopologySpreadConstraint, labels: dict[str, str], selector: Selector) -> Constraint:
