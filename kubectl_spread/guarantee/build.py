@@ -29,7 +29,6 @@ from kubectl_spread.guarantee.model import (
     Kind,
     KindFilters,
     Layout,
-    LossKind,
     most_at_once,
     OwnerSpec,
     PlacedPod,
@@ -88,7 +87,6 @@ class GroupBuilder:
         self._minor = next(iter(profiles.values())).minor
         workloads = [stored_workload(member.controller.workload, cluster, self._minor) for member in members]
         self._workloads = workloads
-        self._keys = tuple(dict.fromkeys(keys))
         self._gaps: dict[Gap, None] = dict.fromkeys(around.gaps)
         self.classes: list[PodClass] = []
         kinds: list[Kind] = []
@@ -103,8 +101,14 @@ class GroupBuilder:
             if owners[-1].is_rolled and workload.kind == "StatefulSet":
                 self._gaps |= dict.fromkeys(self._strategy(member))
         shards = members[0].shards if self._is_scaled else None
-        self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout(), shards=shards)
         columns = Columns(self.cluster._replace(pods=()))
+        topologies = {key: columns.topology(key) for key in dict.fromkeys((*keys, HOSTNAME))}
+        layout = Layout(
+            tuple(node.name for node in self.cluster.nodes),
+            {key: tuple(item.codes.tolist()) for key, item in topologies.items()},
+            {key: item.values for key, item in topologies.items()},
+        )
+        self.group = GroupModel(name, tuple(owners), tuple(kinds), layout, shards=shards)
         self._hard_selectors = [
             item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
         ]
@@ -131,7 +135,11 @@ class GroupBuilder:
         is_rolled = is_rolled and bool(label) and label in _filtered_keys(old)
         bounds = member.bounds if member.shards is None and self._is_scaled else None
         is_ordered = self._has_order and workload.is_ordered
-        if not (is_rolled or bounds is not None or is_ordered or self._tells_ordinals_apart()):
+        # Does a filter of any pod of the group depend on a label that each pod has for itself?
+        is_apart = any(
+            key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls)
+        )
+        if not (is_rolled or bounds is not None or is_ordered or is_apart):
             return [(Kind(at), old)]
         size = max(workload.replicas or 0, 0 if bounds is None else bounds.most)
         found = [(Kind(at, ordinal=number), _bare(replica(workload, number).cls)) for number in range(size)]
@@ -139,10 +147,6 @@ class GroupBuilder:
             found += [(Kind(at, True, number), _bare(replica(other, number).cls)) for number in range(size)]
             found.append((Kind(at, is_new=True), found[-1][1]))
         return found or [(Kind(at), old)]
-
-    def _tells_ordinals_apart(self) -> bool:
-        """Return whether a filter of any pod of the group depends on a label that each pod has for itself."""
-        return any(key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls))
 
     def _owner(self, member: Member, workload: Workload, made: list[tuple[Kind, PodClass]]) -> OwnerSpec:
         replicas = workload.replicas or 0
@@ -244,16 +248,6 @@ class GroupBuilder:
         if rolled:
             yield Gap(GapKind.ONE_ROLLOUT, others=rolled)
 
-    def _layout(self) -> Layout:
-        names = tuple(node.name for node in self.cluster.nodes)
-        columns = Columns(self.cluster._replace(pods=()))
-        domain_of, values = {}, {}
-        for key in dict.fromkeys((*self._keys, HOSTNAME)):
-            topology = columns.topology(key)
-            domain_of[key] = tuple(topology.codes.tolist())
-            values[key] = topology.values
-        return Layout(names, domain_of, values)
-
     def _placed(self) -> tuple[PlacedPod, ...]:
         """Return the running pods; none if they cannot be distinguished, or are too many."""
         index = {node.name: at for at, node in enumerate(self.cluster.nodes)}
@@ -262,7 +256,9 @@ class GroupBuilder:
             for pod in pods:
                 if not pod.is_visible or pod.terminating or pod.node_name not in index:
                     continue
-                ordinal = self._ordinal(owner, pod)
+                workload = self._workloads[owner]
+                number = natural(pod.name.rpartition("-")[2]) if workload.kind == "StatefulSet" else None
+                ordinal = -1 if number is None else number - workload.first_ordinal
                 kind = next(
                     (
                         at
@@ -280,13 +276,6 @@ class GroupBuilder:
             if number > spec.replicas:
                 self._gaps[Gap(GapKind.RUNNING, spec.key, number=number)] = None
         return tuple(found)
-
-    def _ordinal(self, owner: int, pod: Pod) -> int:
-        """Return the ordinal of a StatefulSet's pod, from 0 on; -1 for another pod."""
-        workload = self._workloads[owner]
-        _, _, number = pod.name.rpartition("-")
-        ordinal = natural(number) if workload.kind == "StatefulSet" else None
-        return -1 if ordinal is None else ordinal - workload.first_ordinal
 
     def _is_alike(self, pod: Pod, kind: int) -> bool:
         """Return whether constraints count a running pod as they count new pods of its kind."""
@@ -407,7 +396,7 @@ def _disrupted(cluster: Cluster, disruption: Disruption) -> Cluster:
     """Return the cluster with a cordoned node, or with nodes that do not answer."""
     nodes = list(cluster.nodes)
     for at in disruption.nodes:
-        if disruption.kind is LossKind.DRAIN:
+        if not disruption.is_loss:
             nodes[at] = set_cordon(nodes[at], is_cordoned=True)
             continue
         for effect in (NO_SCHEDULE, NO_EXECUTE):
@@ -425,14 +414,12 @@ def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str
     """
     layout = group.layout
     hosts = layout.domain_of[HOSTNAME]
-    found = [
-        Disruption(LossKind.DRAIN, HOSTNAME, (layout.nodes[at],), (at,)) for at in range(len(layout.nodes)) if hosts
-    ]
+    found = [Disruption(False, HOSTNAME, (layout.nodes[at],), (at,)) for at in range(len(layout.nodes)) if hosts]
     sizes = dict.fromkeys([*((key, 1) for key in keys), *lost])
     for key, size in sizes:
         for chosen in combinations(range(len(layout.values[key])), size):
             nodes = tuple(at for at, domain in enumerate(layout.domain_of[key]) if domain in chosen)
-            found.append(Disruption(LossKind.LOSS, key, tuple(layout.values[key][at] for at in chosen), nodes))
+            found.append(Disruption(True, key, tuple(layout.values[key][at] for at in chosen), nodes))
     return tuple(found)
 
 

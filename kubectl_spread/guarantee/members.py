@@ -120,8 +120,6 @@ class _Finder:
         self._columns = Columns(cluster._replace(pods=()))
         self._minor = next(iter(profiles.values())).minor
         self._owned = OwnedPods(cluster)
-        self._foreign: Optional[list[Pod]] = None
-        self._members = list(members)
         own = {member.key for member in members}
         self._classes = {member.key: self._class_of(member) for member in members}
         self._others = {
@@ -147,35 +145,32 @@ class _Finder:
                 if kind is not None and key.kind in REPLICATED_KINDS:
                     followed[key] = other
                     queue.append(other)
+        own = {pod.uid for key in followed for pod in self._owned.of(key)}
+        visible = (pod for pod in self._cluster.pods if pod.is_visible and not pod.terminating)
+        foreign = [pod for pod in visible if pod.uid not in own]  # No followed workload owns them.
         for key, cls in followed.items():
-            for gap in self._gaps(key, cls, followed):
+            for gap in self._gaps(key, cls, followed, foreign):
                 gaps[gap] = None
         neighbours = tuple(self._others[key] for key in followed if key in self._others)
-        return Surroundings(neighbours, tuple(gaps), tuple(self._unplaced(followed)))
+        return Surroundings(neighbours, tuple(gaps), tuple(self._unplaced(followed, foreign)))
 
-    def _gaps(self, key: ObjectKey, cls: PodClass, followed: Mapping[ObjectKey, PodClass]) -> Iterator[Gap]:
+    def _gaps(
+        self, key: ObjectKey, cls: PodClass, followed: Mapping[ObjectKey, PodClass], foreign: Iterable[Pod]
+    ) -> Iterator[Gap]:
         """Yield the gaps of a followed workload, those of the same kind together."""
         by_kind: dict[GapKind, dict[ObjectKey, None]] = {}
         for other, theirs in self._other_classes.items():
             kind = None if other in followed else self._concerns(cls, theirs)
             if kind is not None:
                 by_kind.setdefault(kind, {})[other] = None
-        for pod in self._foreign_pods(followed):
+        for pod in foreign:
             kind = self._concerns(cls, pod.cls)
             if kind is GapKind.COUNTED or (kind is not None and not pod.node_name):
                 by_kind.setdefault(kind, {})[workload_of(pod, self._cluster)] = None
         for kind, others in by_kind.items():
             yield Gap(kind, key, tuple(sorted(others)))
 
-    def _foreign_pods(self, followed: Mapping[ObjectKey, PodClass]) -> list[Pod]:
-        """Return the pods that no followed workload owns."""
-        if self._foreign is None:
-            own = {pod.uid for key in followed for pod in self._owned.of(key)}
-            visible = [pod for pod in self._cluster.pods if pod.is_visible and not pod.terminating]
-            self._foreign = [pod for pod in visible if pod.uid not in own]
-        return self._foreign
-
-    def _unplaced(self, followed: Mapping[ObjectKey, PodClass]) -> Iterator[UnplacedPods]:
+    def _unplaced(self, followed: Mapping[ObjectKey, PodClass], foreign: Iterable[Pod]) -> Iterator[UnplacedPods]:
         for key, member in self._others.items():
             if key in followed:
                 continue
@@ -186,7 +181,7 @@ class _Finder:
                     yield UnplacedPods(key, self._other_classes[key], 1)
             elif wanted > running:
                 yield UnplacedPods(key, self._other_classes[key], wanted - running)
-        for pod in self._foreign_pods(followed):
+        for pod in foreign:
             if not pod.node_name and pod.owner is None:
                 yield UnplacedPods(ObjectKey("Pod", pod.namespace, pod.name), pod.cls, 1)
 

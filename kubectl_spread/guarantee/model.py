@@ -218,25 +218,17 @@ class Filters(NamedTuple):
     resources: tuple[str, ...] = ()
 
 
-class LossKind(Enum):
-    """Kind of a disruption."""
-
-    DRAIN = "drain"
-    LOSS = "loss"
-
-
 class Disruption(NamedTuple):
     """A drained node, or lost domains of a key; nodes: indices."""
 
-    kind: LossKind
+    is_loss: bool
     topology_key: str
     domains: tuple[str, ...]
     nodes: tuple[int, ...]
 
     def is_loss_of(self, rule: PolicyRule) -> bool:
         """Return whether as many domains of the key are lost as a rule says."""
-        is_loss = self.kind is LossKind.LOSS and self.topology_key == rule.topology_key
-        return is_loss and len(self.domains) == rule.lost
+        return self.is_loss and self.topology_key == rule.topology_key and len(self.domains) == rule.lost
 
 
 class Layout(NamedTuple):

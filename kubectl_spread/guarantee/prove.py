@@ -7,7 +7,6 @@ tell no workloads apart, a search through all states.
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
@@ -107,7 +106,7 @@ def prove(
         if regime is Regime.SCALING and not is_scaled:
             results.append(RegimeResult(regime, tuple(RuleVerdict(rule, None) for rule in rules)))
             continue
-        begin, last, found = time.monotonic(), found, {}
+        last, found = found, {}
         try:
             space = space_of(regime)
             group, limits = space.group, Limits(space)
@@ -124,7 +123,15 @@ def prove(
             elif left:
                 fewer = _fewer_nodes(space, limits, cluster)
                 found |= _searched(space if fewer is cluster else space_of(regime, fewer), left, limit)
-                disordered = [item for item in left if _is_disordered(space, found[item])]
+                # With podManagementPolicy OrderedReady, a StatefulSet's controller creates no pod while one with a
+                # lower ordinal is on a lost node.
+                disordered = [
+                    item
+                    for item in left
+                    if any(owner.is_ordered for owner in group.owners)
+                    and (way := found[item].witness) is not None
+                    and any(event.is_loss for event in way.events)
+                ]
                 if disordered:
                     found |= _searched(space_of(regime, fewer, has_order=True), disordered, limit)
         except _StoppedError:
@@ -133,14 +140,16 @@ def prove(
         before = regime
         refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
         verdicts = tuple(_both(found, at) for at in range(len(rules)))
-        results.append(RegimeResult(regime, verdicts, time.monotonic() - begin))
-    open_gaps = (*gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
+        results.append(RegimeResult(regime, verdicts))
+    open_gaps = (*gaps, *_assumptions(members, results, regimes))
     workloads, neighbours = (tuple(member.key for member in items) for items in (members, around.followed))
     return GroupResult(name, workloads, pods, tuple(results), open_gaps, neighbours)
 
 
-def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
-    """Yield the workloads whose deleted pods run next to their replacements, if proved rules limit pods of a domain."""
+def _assumptions(
+    members: Sequence[Member], results: Sequence[RegimeResult], regimes: Sequence[Regime]
+) -> Iterator[Gap]:
+    """Yield what is assumed of deleted pods, if proved rules limit the pods of a domain, and what is not scaled."""
     proved = [
         verdict.rule
         for item in results
@@ -153,10 +162,6 @@ def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> 
         # The pods of a StatefulSet are created again under the same names, so only once they are gone.
         if proved and workload.kind != "StatefulSet" and isinstance(seconds, int) and seconds > 0:
             yield Gap(GapKind.TERMINATING, member.key, number=seconds)
-
-
-def _scaled_gaps(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterator[Gap]:
-    """Yield the workloads that are not scaled, although the regime is to be looked at, and what stays in others."""
     if members[0].shards is not None and any(regime in _SCALED for regime in regimes):
         yield Gap(GapKind.SAME_CONSTRAINTS, others=tuple(member.key for member in members))
     fixed = tuple(member.key for member in members if member.bounds is None and member.shards is None)
@@ -280,15 +285,6 @@ def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verd
         else:
             found[item] = _undecided(space, item, 0 if search.is_exhaustive else search.states)
     return found
-
-
-def _is_disordered(space: Space, verdict: RuleVerdict) -> bool:
-    """Return whether a StatefulSet's controller may not create its pods in the order of a way.
-
-    With podManagementPolicy OrderedReady, it creates no pod while one with a lower ordinal is on a lost node.
-    """
-    is_ordered = any(owner.is_ordered for owner in space.group.owners)
-    return is_ordered and verdict.witness is not None and any(event.is_loss for event in verdict.witness.events)
 
 
 def _decided(space: Space, item: Question, basis: Basis, states: int, *, way: Optional[Witness] = None) -> RuleVerdict:

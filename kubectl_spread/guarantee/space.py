@@ -24,7 +24,6 @@ from kubectl_spread.guarantee.model import (
     GroupModel,
     Kind,
     KindFilters,
-    LossKind,
     most_at_once,
     MOST_PODS,
     Next,
@@ -35,7 +34,7 @@ from kubectl_spread.guarantee.model import (
     with_pod,
 )
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
-from kubectl_spread.guarantee.symmetry import CanonicalLayout, OwnerNames, Partition, tree
+from kubectl_spread.guarantee.symmetry import CanonicalLayout, firsts, OwnerNames, Partition, tree
 
 _MOST_KNOWN = 100_000  # answers of the filters that are kept
 
@@ -73,9 +72,9 @@ class Space:
         judged = set(group.judged_kinds)
         self._is_judged = tuple(at in judged for at in range(len(group.kinds)))
         if self.disruptions:  # One for each kind of node or domain: equal ones have equal results.
-            firsts = self.arrangement(0).firsts()
+            first_of = firsts(self.arrangement(0).tree)
             self.disruptions = tuple(
-                item for item in self.disruptions if len(item.domains) > 1 or firsts[item.nodes[0]] in item.nodes
+                item for item in self.disruptions if len(item.domains) > 1 or first_of[item.nodes[0]] in item.nodes
             )
         versions = [self.filters(at) for at in range(len(self.disruptions) + 1)] if len(group.owners) > 1 else []
         self._names = OwnerNames(group, versions, self.matching)
@@ -118,7 +117,7 @@ class Space:
                 for separation in item.separations:
                     divide(separation.domain_of)
         keys = {rule.topology_key for rule in self.rules if rule.topology_key}
-        for key in sorted(keys | {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS}):
+        for key in sorted(keys | {item.topology_key for item in self.disruptions if item.is_loss}):
             divide(self.group.layout.domain_of[key])
         return CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
 
@@ -294,7 +293,9 @@ class Space:
         nodes, twins = arrangement.distinct(state[0]), arrangement.twins(state[0])
         yield from self._placements(state, placed, nodes)
         if state[2]:
-            yield from self._disrupted(state, nodes)
+            inside = [node for node in nodes if node in self.disruptions[state[2] - 1].nodes]
+            yield from self._restarts(state, inside, TransitionKind.EVICTED)
+            yield Event(TransitionKind.RETURNED, disruption=state[2] - 1), (state[0], state[1], 0, state[3])
             return
         for controller in self.controllers:
             yield from controller.removed(state, placed)
@@ -341,7 +342,11 @@ class Space:
             if len(item.domains) > 1:  # Several domains at once are tried as they are.
                 yield Event(TransitionKind.DISRUPTED, disruption=at), (*state[:2], at + 1, state[3])
                 continue
-            for node in nodes if item.kind is LossKind.DRAIN else self._one_of_each(item.topology_key, nodes):
+            places = nodes
+            if item.is_loss:  # one node of each domain
+                domain_of = self.group.layout.domain_of[item.topology_key]
+                places = list({domain_of[node]: node for node in reversed(nodes) if domain_of[node] >= 0}.values())
+            for node in places:
                 order = arrangement.swap_with_first(node)
                 place = order.index(node)
                 if place not in item.nodes:
@@ -353,18 +358,8 @@ class Space:
                     moved = None if order == sorted(order) else tuple(order)
                     yield Event(TransitionKind.DISRUPTED, node=place, disruption=at, order=moved), made
 
-    def _one_of_each(self, key: str, nodes: Sequence[int]) -> list[int]:
-        domain_of = self.group.layout.domain_of[key]
-        return list({domain_of[node]: node for node in reversed(nodes) if domain_of[node] >= 0}.values())
-
     def _affected(self, state: State) -> bool:
         return any(state[0][node] for node in self.disruptions[state[2] - 1].nodes)
-
-    def _disrupted(self, state: State, nodes: Sequence[int]) -> Iterator[Next]:
-        item = self.disruptions[state[2] - 1]
-        inside = [node for node in nodes if node in item.nodes]
-        yield from self._restarts(state, inside, TransitionKind.EVICTED)
-        yield Event(TransitionKind.RETURNED, disruption=state[2] - 1), (state[0], state[1], 0, state[3])
 
     # Rules.
 
@@ -375,7 +370,7 @@ class Space:
     def dead(self, facts: int) -> frozenset[int]:
         """Return the nodes whose pods do not run."""
         item = self.disruptions[facts - 1] if facts else None
-        return frozenset(item.nodes) if item is not None and item.kind is LossKind.LOSS else frozenset()
+        return frozenset(item.nodes) if item is not None and item.is_loss else frozenset()
 
     def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state violates a rule."""
@@ -441,16 +436,12 @@ def merge_names(space: Space) -> Optional[MergedSpace]:
         return None
     model = space.filters(0)
     first = model.of_kind[0]
-    if any(_view(item) != _view(first) for item in model.of_kind[1:]):
+    # All pass the same filters, but for the kinds that their anti-affinity keeps away.
+    if any(item._replace(separations=()) != first._replace(separations=()) for item in model.of_kind):
         return None
     if any(len(set(spread.matches)) > 1 for item in model.of_kind for spread in item.spreads):
         return None
     return MergedSpace(space)
-
-
-def _view(item: KindFilters) -> object:
-    """Return the filters of a kind without the kinds that its anti-affinity keeps away."""
-    return item.allowed, item.requests, item.spreads
 
 
 def _most_of(spec: OwnerSpec) -> int:
@@ -462,7 +453,6 @@ class MergedSpace(Space):
 
     def __init__(self, space: Space) -> None:
         """Merge the workloads of a space."""
-        self._space = space
         owners = space.group.owners
         pods = sum(owner.replicas for owner in owners)
         self._most = sum(_most_of(owner) for owner in owners)
@@ -473,21 +463,16 @@ class MergedSpace(Space):
         first = model.of_kind[0]
         spreads = tuple(spread._replace(matches=(spread.matches[0],)) for spread in first.spreads)
         made = Filters((KindFilters(first.allowed, spreads, (), first.requests),), model.free, model.resources)
-        self._siblings = self._kept_away(model)
+        # The domains of each anti-affinity, and the most domains from which siblings keep a pod
+        siblings: set[tuple[tuple[int, ...], int]] = set()
+        for kind, item in zip(space.group.kinds, model.of_kind, strict=True):
+            for separation in item.separations:  # Pods of all revisions match, apart from the revision label.
+                matched = {other.owner for at, other in enumerate(space.group.kinds) if separation.matches[at]}
+                others = sum(_most_of(owners[owner]) for owner in matched)
+                siblings.add((separation.domain_of, others - 1 if kind.owner in matched else others))
+        self._siblings = sorted(siblings)
         self._waits_at = self._most - 1
         super().__init__(group, lambda _disruption: made, space.rules, regime)
-
-    def _kept_away(self, model: Filters) -> list[tuple[tuple[int, ...], int]]:
-        """Return the domains of each anti-affinity, and the most domains from which siblings keep a pod."""
-        found = []
-        for kind, item in zip(self._space.group.kinds, model.of_kind, strict=True):
-            for separation in item.separations:
-                matched = {
-                    other.owner for at, other in enumerate(self._space.group.kinds) if separation.matches[at]
-                }  # Pods of all revisions match a selector, apart from the revision label.
-                others = sum(_most_of(self._space.group.owners[owner]) for owner in matched)
-                found.append((separation.domain_of, others - 1 if kind.owner in matched else others))
-        return sorted(set(found))
 
     def can_prove(self, rule: PolicyRule) -> bool:
         """Return whether the states say enough about a rule."""
@@ -498,21 +483,6 @@ class MergedSpace(Space):
     def start(self) -> State:
         """Return the state without pods, in which the surge pods of rollouts are wanted, too."""
         return ((0,) * len(self.group.layout.nodes), (self._most,), 0, (self.group.owners[0].replicas,))
-
-    def running(self) -> Optional[State]:
-        """Return None: running pods are not followed."""
-        return None
-
-    def events(self, state: State) -> Iterator[Next]:
-        """Yield placements and deletions."""
-        nodes = self.arrangement(0).distinct(state[0])
-        if sum(state[0]) < self._most:
-            is_distinct = set(nodes)
-            for node in self.hosts(0, 0, state[0]):
-                if node in is_distinct:
-                    yield Event(TransitionKind.PLACED, 0, node, 0), with_pod(state, 0, node)
-        if self.level >= 1:
-            yield from self._restarts(state, nodes)
 
     def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state may violate a rule."""
@@ -533,9 +503,9 @@ class MergedSpace(Space):
         hosts = self.hosts(0, 0, state[0])
         if not hosts:
             return True
-        return any(self._is_kept_away(hosts, domain_of, most, state) for domain_of, most in self._siblings)
-
-    def _is_kept_away(self, hosts: Sequence[int], domain_of: tuple[int, ...], most: int, state: State) -> bool:
-        used = {domain_of[at] for at, content in enumerate(state[0]) if content}
-        domains = {domain_of[at] for at in hosts}
-        return -1 not in domains and domains <= used and len(domains) <= most
+        for domain_of, most in self._siblings:
+            used = {domain_of[at] for at, content in enumerate(state[0]) if content}
+            domains = {domain_of[at] for at in hosts}
+            if -1 not in domains and domains <= used and len(domains) <= most:
+                return True
+        return False

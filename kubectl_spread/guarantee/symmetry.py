@@ -84,7 +84,7 @@ class CanonicalLayout:
 
     def _twins(self, contents: tuple[int, ...]) -> Twins:
         """Return pairs of nodes or domains of equal content in equal places."""
-        return self._nodes.twins(_full(contents))
+        return self._nodes.twins({at: [content] for at, content in enumerate(contents) if content})
 
     def swap_with_first(self, node: int) -> list[int]:
         """Return an order of the nodes in which a node has changed places with the first of its kind.
@@ -108,22 +108,14 @@ class CanonicalLayout:
                         order[one], order[other] = order[other], order[one]
                 return
 
-    def firsts(self) -> dict[int, int]:
-        """Return, for each node, the first node of its kind."""
-        return _firsts(self.tree)
 
-
-def _full(contents: tuple[int, ...]) -> dict[int, list[int]]:
-    """Return the contents of the nodes that have any."""
-    return {at: [content] for at, content in enumerate(contents) if content}
-
-
-def _firsts(group: Tree) -> dict[int, int]:
+def firsts(group: Tree) -> dict[int, int]:
+    """Return, for each node, the first node of its kind."""
     if isinstance(group, int):
         return {group: group}
     found: dict[int, int] = {}
     for children in group:
-        inner, base = _firsts(children[0]), leaves(children[0])
+        inner, base = firsts(children[0]), leaves(children[0])
         for child in children:
             found |= {other: inner[one] for one, other in zip(base, leaves(child), strict=True)}
     return found

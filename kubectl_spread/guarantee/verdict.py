@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound
-from kubectl_spread.guarantee.model import count_of, Event, Gap, LossKind, State, total_of, TransitionKind
+from kubectl_spread.guarantee.model import count_of, Event, Gap, State, total_of, TransitionKind
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.space import Space
@@ -170,11 +170,12 @@ class _Run:
         """Return the begin or the end of a disruption."""
         layout, item = self._space.group.layout, self._space.disruptions[event.disruption]
         nodes = sorted(self._nodes[at] for at in item.nodes)
-        is_loss = item.kind is LossKind.LOSS
         domain_of, values = layout.domain_of[item.topology_key], layout.values[item.topology_key]
-        domains = sorted({values[domain_of[node]] for node in nodes}) if is_loss else [layout.nodes[at] for at in nodes]
-        self.dead = frozenset(nodes if is_loss and event.kind is TransitionKind.DISRUPTED else ())
-        return WitnessEvent(event.kind, topology_key=item.topology_key, domains=tuple(domains), is_loss=is_loss)
+        domains = (
+            sorted({values[domain_of[node]] for node in nodes}) if item.is_loss else [layout.nodes[at] for at in nodes]
+        )
+        self.dead = frozenset(nodes if item.is_loss and event.kind is TransitionKind.DISRUPTED else ())
+        return WitnessEvent(event.kind, topology_key=item.topology_key, domains=tuple(domains), is_loss=item.is_loss)
 
     def _named(self, event: Event, contents: Sequence[int]) -> WitnessEvent:
         """Return an event with the names of its objects; contents: after it."""
@@ -282,11 +283,10 @@ class RuleVerdict(NamedTuple):
 
 
 class RegimeResult(NamedTuple):
-    """Verdicts in a regime; why: reason for a regime that does not apply."""
+    """Verdicts in a regime."""
 
     regime: Regime
     rules: tuple[RuleVerdict, ...]
-    seconds: float = 0.0
 
     @property
     def verdict(self) -> ProofStatus:
