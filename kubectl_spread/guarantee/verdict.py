@@ -226,19 +226,17 @@ class _Run:
 
 
 class ProofStatus(Enum):
-    """Answer for one rule in one regime; the engine's `Basis` says how far it holds."""
+    """Answer for one rule in one regime, the worst first; the engine's `Basis` says how far it holds."""
 
-    PROVED = "proved"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
+    PROVED = "proved"
     NOT_APPLICABLE = "notApplicable"
 
 
 def worst(verdicts: Iterable[ProofStatus]) -> ProofStatus:
     """Return the worst verdict; NOT_APPLICABLE if nothing is to be decided."""
-    found = set(verdicts)
-    order = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
-    return next((item for item in order if item in found), ProofStatus.NOT_APPLICABLE)
+    return min(verdicts, key=list(ProofStatus).index, default=ProofStatus.NOT_APPLICABLE)
 
 
 class RuleVerdict(NamedTuple):

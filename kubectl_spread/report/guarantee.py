@@ -52,7 +52,7 @@ TONES = {
 }
 _MOST_WORKLOADS = 5
 _MOST_NAMES = 3  # of groups
-_MOST_LINES, _MOST_ADVICE = 25, 16  # without the notes at the end
+_MOST_LINES, _MOST_ADVICE = 25, 20  # without the notes at the end
 
 
 def render(
@@ -96,8 +96,7 @@ def render(
         # Without an option, the recommendation has said why.
         blocks += [*advice[1:], *(parts if best is None or best.options else [parts[0], parts[-1]])]
     else:
-        advice = list(_advice(groups, style))
-        blocks += [*advice, *_by_rule(results, style, most=1 if advice else (_MOST_LINES - len(blocks[0])))]
+        blocks += list(_advice(groups, style)) or _by_rule(results, style, most=_MOST_LINES - len(blocks[0]))
     if skipped:
         names = comma_list([name(key) for key in skipped], most=10_000 if style.is_detailed else _MOST_WORKLOADS)
         blocks.append(wrap(f"Not judged: {names}", style, hanging="  "))
@@ -160,23 +159,17 @@ def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iter
         for result in results
         for found in words.by_rule(result)
     )
-    together: list[str] = []  # The worst answers, if there is one line for each rule.
+    shown = max(1, most // len(every) - 2)
     for rule, pairs in every.items():
-        title = f"{rule_text(rule)}{' (implied)' if rule.is_implied else ''}:"
         lines: list[list[str]] = []
-        for (verdict, why), groups in sorted(grouped(pairs).items(), key=lambda item: _RANK.index(item[0][0])):
+        for (verdict, why), groups in sorted(
+            grouped(pairs).items(), key=lambda item: list(ProofStatus).index(item[0][0])
+        ):
             text = f"{words.VERDICTS[verdict]}: {_names_of(groups)}{f': {why}' if why else ''}"
             lines.append(wrap(text, style, indent="  ", hanging="  "))
-            together += wrap(f"{title} {text}", style, hanging="  ") if len(lines) == 1 else []
-        shown = max(1, most // len(every) - 2)
-        rest = [f"  and {count_noun(len(lines) - shown, 'other result')}: --details prints them"]
-        if most > 1:
-            yield [title, *chain(*(lines if len(lines) <= shown + 1 else [*lines[:shown], rest]))]
-    if most == 1:
-        yield together
-
-
-_RANK = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED, ProofStatus.NOT_APPLICABLE)
+        if len(lines) > shown + 1:
+            lines[shown:] = [[f"  and {count_noun(len(lines) - shown, 'other result')}: --details prints them"]]
+        yield [f"{rule_text(rule)}{' (implied)' if rule.is_implied else ''}:", *chain(*lines)]
 
 
 def _verdict_with_reason(found: words.Verdicts) -> tuple[ProofStatus, str]:
