@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.advice.plan import daemon_pods, HypotheticalCluster, Plan, with_room
+from kubectl_spread.advice.plan import HypotheticalCluster, Plan
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import ADD, command, compact, END, Op, put_op, recreate_command, REMOVE
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.world import is_unreachable
+from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
@@ -21,6 +23,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import Storage, StorageClass
+from kubectl_spread.objects.workloads.replica import daemon
 
 Plain = dict[str, Any]
 
@@ -218,8 +221,15 @@ class AddNodes(Action):
         return scene.with_nodes(map(read.node, self.nodes))
 
     def plan(self, plan: Plan) -> None:
+        every = (item.workload for key, item in plan.start.controllers.items() if key.kind == "DaemonSet")
+        daemons = [item for item in every if item.pod_spec.get("containers")]
         for node in map(read.node, self.nodes):  # They have room for their DaemonSet pods as well.
-            plan.ops.append(steps.ChangeNodes((with_room(node, daemon_pods(plan.start, node)),)))
+            room = dict(node.allocatable)
+            for owner in daemons:
+                requests = {**dict(daemon(owner, node.name).cls.requests), PODS: 1}
+                for name in requests.keys() & room.keys() if verdict_of(owner)(node).runs else ():
+                    room[name] += requests[name]
+            plan.ops.append(steps.ChangeNodes((node._replace(allocatable=room),)))
 
     def written(self, problem: PendingPodProblem) -> Written:  # noqa: ARG002
         metadata, room = self.nodes[0]["metadata"], self.nodes[0]["status"]["allocatable"]

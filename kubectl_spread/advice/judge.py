@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Optional, Union
 
@@ -143,7 +143,7 @@ class Judge:
             spreads=spreads(self._counts_before, counts, last),
             outcomes=len(outcomes),
             basis=last.basis_for((self._key,)),
-            lost=tuple(sorted({name for outcome in outcomes for name in self._lost(outcome, plan)})),
+            lost=self._lost(outcomes, plan),
             not_followed=tuple(plan.not_followed),
             is_followed=plan.is_followed,
         )
@@ -257,20 +257,19 @@ class Judge:
                 came.append(pod)
         return came, gone
 
-    @cached_property
-    def _bare(self) -> list[Pod]:
-        """Return the running pods that no controller would create again."""
-        start = self._start
+    def _lost(self, outcomes: Iterable[Outcome], plan: Plan) -> tuple[str, ...]:
+        """Return the names of pods without a controller that run at the start but not at the end of some outcome."""
+        start, lost = self._start, set[str]()
         running = (pod for pod in start.pods if pod.node_name and pod.is_visible and not pod.terminating)
-        return [pod for pod in running if start.top_owner(pod) not in start.controllers]
-
-    def _lost(self, outcome: Outcome, plan: Plan) -> Iterator[str]:
-        """Yield the names of pods without a controller that run at the start but not at the end."""
-        there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-        there |= {(pod.namespace, pod.name) for pod in outcome.cluster().pods if not pod.terminating}  # took no part
-        for pod in self._bare:
-            if pod.uid not in plan.ended | plan.deleted and (pod.namespace, pod.name) not in there:
-                yield pod.name
+        bare = [pod for pod in running if start.top_owner(pod) not in start.controllers]
+        bare = [pod for pod in bare if pod.uid not in plan.ended | plan.deleted]
+        for outcome in outcomes if bare else ():
+            there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+            there |= {
+                (pod.namespace, pod.name) for pod in outcome.cluster().pods if not pod.terminating
+            }  # took no part
+            lost |= {pod.name for pod in bare if (pod.namespace, pod.name) not in there}
+        return tuple(sorted(lost))
 
     @cached_property
     def _counts_before(self) -> Counts:

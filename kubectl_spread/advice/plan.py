@@ -15,17 +15,15 @@ from kubectl_spread.advice.target import edited, KEEPING_PODS, Op
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading, steps
-from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.engine.workloads import with_controllers
-from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.replica import controller_of, daemon
+from kubectl_spread.objects.workloads.replica import controller_of
 from kubectl_spread.objects.workloads.workload import created_labels, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.text.scalars import natural
@@ -374,23 +372,3 @@ def _synthesized(problem: PendingPodProblem) -> dict[ObjectKey, Controller]:
         )
         found[key] = Controller(workload)
     return found
-
-
-def daemon_pods(cluster: Cluster, node: Node) -> list[Pod]:
-    """Return the pods that DaemonSets create on a new node."""
-    owners = (item.workload for key, item in cluster.controllers.items() if key.kind == "DaemonSet")
-    return [
-        daemon(owner, node.name)
-        for owner in owners
-        if owner.pod_spec.get("containers") and verdict_of(owner)(node).runs
-    ]
-
-
-def with_room(node: Node, pods: Iterable[Pod]) -> Node:
-    """Return a node with additional room for some pods."""
-    room = dict(node.allocatable)
-    for pod in pods:
-        for name, amount in {**dict(pod.cls.requests), PODS: 1}.items():
-            if name in room:
-                room[name] += amount
-    return node._replace(allocatable=room)

@@ -31,11 +31,20 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def spec_of(cls: PodClass) -> Plain:
     """Return the editable fields of the spec of a pod of this class."""
+    node = cls.node_affinity
+    required = None if node.required is None else {"nodeSelectorTerms": [_node_term(term) for term in node.required]}
+    preferred = [{"weight": item.weight, "preference": _node_term(item.term)} for item in node.preferred]
     return _without_empty(
         {
             "topologySpreadConstraints": [_constraint(item, dict(cls.labels)) for item in cls.constraints],
             "nodeSelector": dict(cls.node_selector),
-            "affinity": _affinity(cls),
+            "affinity": _without_empty(
+                {
+                    "nodeAffinity": _given(**{REQUIRED: required, PREFERRED: preferred or None}),
+                    "podAffinity": _pod_affinity(cls, cls.pod_affinity, cls.preferred_affinity),
+                    "podAntiAffinity": _pod_affinity(cls, cls.pod_anti_affinity, cls.preferred_anti_affinity),
+                }
+            ),
             # Admission adds the others to every pod.
             "tolerations": [
                 _without_empty(item._asdict()) for item in cls.tolerations if item not in DEFAULT_TOLERATIONS
@@ -94,19 +103,6 @@ def _constraint(constraint: TopologySpreadConstraint, labels: dict[str, str]) ->
             nodeTaintsPolicy=constraint.node_taints_policy,
         ),
     }
-
-
-def _affinity(cls: PodClass) -> Plain:
-    node = cls.node_affinity
-    required = None if node.required is None else {"nodeSelectorTerms": [_node_term(term) for term in node.required]}
-    preferred = [{"weight": item.weight, "preference": _node_term(item.term)} for item in node.preferred]
-    return _without_empty(
-        {
-            "nodeAffinity": _given(**{REQUIRED: required, PREFERRED: preferred or None}),
-            "podAffinity": _pod_affinity(cls, cls.pod_affinity, cls.preferred_affinity),
-            "podAntiAffinity": _pod_affinity(cls, cls.pod_anti_affinity, cls.preferred_anti_affinity),
-        }
-    )
 
 
 def _node_term(term: NodeSelectorTerm) -> Plain:

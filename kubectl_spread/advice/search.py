@@ -26,7 +26,7 @@ from kubectl_spread.advice.moves.pods import deleting_first, is_stuck_for_room
 from kubectl_spread.advice.plan import HypotheticalCluster
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Suggestions, Why
-from kubectl_spread.advice.target import manager_of
+from kubectl_spread.advice.target import LEAVE_THEIR_PODS, manager_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
@@ -281,8 +281,11 @@ class _Search:
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:
             scene = change.apply(self._scene)
-            if not self._problem.unusable.isdisjoint(_changed(change, self._problem) if self._problem.unusable else ()):
-                return None
+            for action in change.ordered_actions if self._problem.unusable else ():
+                for document in action.written(self._problem).documents:
+                    names = {document["name"], *document.get("deleted", ())}
+                    if document["kind"] in ("Node", "Pod") and not self._problem.unusable.isdisjoint(names):
+                        return None
         except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.
@@ -320,13 +323,6 @@ class _Search:
                 pairs.append((sum(change.rank for change in changes), one, other))
         for _, one, other in sorted(pairs, key=lambda pair: pair[0]):
             yield _together(one, other)
-
-
-def _changed(change: Change, problem: PendingPodProblem) -> Iterator[str]:
-    """Yield the names of the nodes and pods that a change is about."""
-    for document in (each for action in change.ordered_actions for each in action.written(problem).documents):
-        if document["kind"] in ("Node", "Pod"):
-            yield from (document["name"], *document.get("deleted", ()))
 
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
@@ -425,7 +421,9 @@ def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
     A change comes late, too, if it loosens a rule and restarts pods that would otherwise keep running.
     """
     change, problem = item.change, item.scene.problem
-    restarts = problem.target.replaces_its_pods and len(problem.running) > len(problem.outdated_pods)
+    target = problem.target
+    restarts = target.is_live and target.kind not in LEAVE_THEIR_PODS  # A new template replaces the running pods.
+    restarts &= len(problem.running) > len(problem.outdated_pods)
     comes_late = (restarts or not change.edits_template) and not change.is_gentle
     worth = (
         is_harmful(item),

@@ -23,7 +23,7 @@ Plain = dict[str, Any]
 
 # Kinds that do not replace waiting pods automatically when the template changes.
 KEEPING_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
-_LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
+LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
 # Kinds whose template or pod is immutable.
 _FIXED = frozenset({"Pod", "Job"})
 _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
@@ -39,10 +39,6 @@ class Op(NamedTuple):
     op: str
     path: Route
     value: Any = None
-
-    def under(self, prefix: Route) -> Op:
-        """Return the operation for an object that contains this one under the prefix."""
-        return self._replace(path=(*prefix, *self.path))
 
     def document(self) -> Plain:
         """Return the operation as a JSON Patch object."""
@@ -111,18 +107,13 @@ class TemplateOwner(NamedTuple):
         """Return whether a change of the template ends all running pods at once instead of a rollout."""
         return self.kind in (*_FIXED, "CronJob")
 
-    @property
-    def replaces_its_pods(self) -> bool:
-        """Return whether a change of the template replaces the running pods."""
-        return self.is_live and self.kind not in _LEAVE_THEIR_PODS
-
     def written(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> tuple[list[Plain], list[str]]:
         """Return a change of the pod spec for programs, one entry per object, and the command lines that make it.
 
         There are no command lines if the object is only in a file. `waiting` are the target's pods without a node that
         must be deleted by a command.
         """
-        patch = [op.under(self.spec).document() for op in ops]
+        patch = [op._replace(path=(*self.spec, *op.path)).document() for op in ops]
         own: Plain = {**self.key._asdict(), "patch": patch}
         if not self.is_live:
             return [own], []

@@ -43,7 +43,7 @@ _MOST_SCALED = 3
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Propose to remove pods whose absence lets the pod in."""
+    """Propose to remove pods whose absence lets the pod in, or to scale down their workloads."""
     found, columns, seen = blocking_pods(problem), problem.columns, set[str]()
     for pod in found[:_MOST]:
         yield from _without(problem, pod)
@@ -61,7 +61,22 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
             if pod.uid not in seen and len(seen) < _MOST_OWN:
                 seen.add(pod.uid)
                 yield from _without(problem, pod)
-    yield from _scaled(problem, found)
+    # Another workload may be scaled down, to one replica at least; its controller chooses the pods to delete.
+    own = workload_of(problem.pod, problem.cluster)
+    owners = Counter(
+        owner
+        for pod in found
+        if not pod.terminating
+        and (owner := workload_of(pod, problem.cluster)) != own
+        and owner.kind in SCALED_KINDS
+        and not problem.is_own(pod.labels)
+    )
+    owned = OwnedPods(problem.cluster)
+    for owner, _ in owners.most_common(_MOST_SCALED):
+        running = (pod for pod in owned.of(owner) if pod.node_name and pod.is_visible and not pod.terminating)
+        ranked = victims_first(owner.kind, running)
+        if len(ranked) > 1:
+            yield Ladder(len(ranked) - 1, functools.partial(_scaled_down, owner, ranked))
 
 
 def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
@@ -115,24 +130,6 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
     )
 
 
-def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Proposal]:
-    """Scale down another workload, to one replica at least; its controller chooses the pods to delete."""
-    owners = Counter(
-        owner
-        for pod in in_the_way
-        if not pod.terminating
-        and (owner := workload_of(pod, problem.cluster)) != workload_of(problem.pod, problem.cluster)
-        and owner.kind in SCALED_KINDS
-        and not problem.is_own(pod.labels)
-    )
-    owned = OwnedPods(problem.cluster)
-    for owner, _ in owners.most_common(_MOST_SCALED):
-        running = (pod for pod in owned.of(owner) if pod.node_name and pod.is_visible and not pod.terminating)
-        ranked = victims_first(owner.kind, running)
-        if len(ranked) > 1:
-            yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
-
-
 def victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
     """Return the pods in the order in which a controller deletes them; for a StatefulSet the last ordinal first.
 
@@ -146,7 +143,7 @@ def victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
     return sorted(own, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
 
 
-def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
+def _scaled_down(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
     count, deleted = at + 1, tuple(ranked[: at + 1])
     left, pods = len(ranked) - count, ", ".join(pod.name for pod in deleted)
     return Change(
