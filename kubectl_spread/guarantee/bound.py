@@ -263,7 +263,14 @@ def _room(model: Filters, item: KindFilters, top: Optional[Spread]) -> int:
     are not nested.
     """
     nodes = [node for node in item.allowed if all(spread.domain_of[node] >= 0 for spread in item.spreads)]
-    groups = [([node], _room_on(model, node)) for node in nodes]
+    # How many pods of the group each node can hold, whatever their kinds
+    each = [max(item.requests[at] for item in model.of_kind) for at in range(len(model.resources))]
+    free = model.free or ((),) * (max(nodes, default=0) + 1)
+    rooms = (
+        min([max(0, one) // most for one, most in zip(free[at], each, strict=True) if most], default=MOST_PODS)
+        for at in nodes
+    )
+    groups = [([node], room) for node, room in zip(nodes, rooms, strict=True)]
     levels: list[tuple[tuple[int, ...], Sequence[int]]] = [(other.domain_of, ()) for other in item.separations]
     for spread in item.spreads:
         if spread is not top:  # 'existing matching num' + 'if self-match' - 'global minimum' <= 'maxSkew'
@@ -292,13 +299,3 @@ def _joined(
         (nodes, min(room, limits[domain]) if limits and domain >= 0 else room)
         for domain, (nodes, room) in joined.items()
     ]
-
-
-def _room_on(model: Filters, node: int) -> int:
-    """Return how many pods of the group a node can hold, whatever their kinds."""
-    if not model.free:
-        return MOST_PODS
-    each = [max(item.requests[at] for item in model.of_kind) for at in range(len(model.resources))]
-    return min(
-        [max(0, free) // most for free, most in zip(model.free[node], each, strict=True) if most], default=MOST_PODS
-    )

@@ -87,7 +87,7 @@ class GroupBuilder:
         self._minor = next(iter(profiles.values())).minor
         workloads = [stored_workload(member.controller.workload, cluster, self._minor) for member in members]
         self._workloads = workloads
-        self._gaps: dict[Gap, None] = dict.fromkeys(around.gaps)
+        self._gaps = list(around.gaps)
         self.classes: list[PodClass] = []
         kinds: list[Kind] = []
         owners: list[OwnerSpec] = []
@@ -97,9 +97,9 @@ class GroupBuilder:
                 kinds.append(kind)
                 self.classes.append(cls)
             owners.append(self._owner(member, workload, made))
-            self._gaps |= dict.fromkeys(self._features(member.key, workload))
+            self._gaps += self._features(member.key, workload)
             if owners[-1].is_rolled and workload.kind == "StatefulSet":
-                self._gaps |= dict.fromkeys(self._strategy(member))
+                self._gaps += self._strategy(member)
         shards = members[0].shards if self._is_scaled else None
         columns = Columns(self.cluster._replace(pods=()))
         topologies = {key: columns.topology(key) for key in dict.fromkeys((*keys, HOSTNAME))}
@@ -113,8 +113,8 @@ class GroupBuilder:
             item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
         ]
         self.group = self.group._replace(placed=self._placed())
-        self._gaps |= dict.fromkeys((*self._other_pods(), *self._quotas(cluster)))
-        self.group = self.group._replace(gaps=tuple(self._gaps))
+        self._gaps += (*self._other_pods(), *self._quotas(cluster))
+        self.group = self.group._replace(gaps=tuple(dict.fromkeys(self._gaps)))
 
     def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
         """Return the kinds of a workload's pods with their classes.
@@ -268,13 +268,13 @@ class GroupBuilder:
                     None,
                 )
                 if kind is None or not self._is_alike(pod, kind):
-                    self._gaps[Gap(GapKind.RUNNING, self.group.owners[owner].key)] = None
+                    self._gaps.append(Gap(GapKind.RUNNING, self.group.owners[owner].key))
                     return ()
                 found.append(PlacedPod(kind, index[pod.node_name], ordinal))
         for owner, spec in enumerate(self.group.owners):
             number = sum(self.group.kinds[pod.kind].owner == owner for pod in found)
             if number > spec.replicas:
-                self._gaps[Gap(GapKind.RUNNING, spec.key, number=number)] = None
+                self._gaps.append(Gap(GapKind.RUNNING, spec.key, number=number))
         return tuple(found)
 
     def _is_alike(self, pod: Pod, kind: int) -> bool:

@@ -304,6 +304,12 @@ def total_of(content: int, kinds: Sequence[int]) -> int:
     return sum([content >> (BITS * kind) & MOST_PODS for kind in kinds])
 
 
+@functools.lru_cache(maxsize=200_000)  # perf: few contents, which are asked for again and again
+def matching(matches: tuple[int, ...], content: int) -> int:
+    """Return the number of matching pods in a content, or the sum of what they count for."""
+    return sum([(content >> (BITS * at) & MOST_PODS) * number for at, number in enumerate(matches) if number])
+
+
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 
 

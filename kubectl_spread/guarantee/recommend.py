@@ -153,7 +153,10 @@ class _Search:
             if len(found) >= _MOST_OPTIONS:
                 break
         self._spread_refutations(candidates)
-        options = _useful([self._smallest(self._option(candidate)) for candidate in found])
+        options: list[Option] = []  # without those that are proved in no other cases than an earlier one
+        for option in [self._smallest(self._option(candidate)) for candidate in found]:
+            if not any(_is_as_good(other, option) for other in options):
+                options.append(option)
         options.sort(
             key=lambda item: [
                 is_kept is not ProofStatus.PROVED for is_kept in (item.result.settled_verdict, item.result.verdict)
@@ -455,15 +458,6 @@ def _changed_fields(member: Member, key: str, wanted: Optional[Hard], selector: 
         return len(written) + (wanted is not None) * sum(map(bool, wanted or ()))
     changed = sum(one != other for one, other in zip(now, wanted, strict=True))
     return changed + (written[0].get("labelSelector") != selector)
-
-
-def _useful(options: list[Option]) -> list[Option]:
-    """Drop each option if an earlier one is proved in the same cases."""
-    useful: list[Option] = []
-    for option in options:
-        if not any(_is_as_good(other, option) for other in useful):
-            useful.append(option)
-    return useful
 
 
 def _is_as_good(one: Option, other: Option) -> bool:

@@ -113,15 +113,11 @@ class Search:
         for question in list(self._open):
             is_violated = self._space.is_violated(self._space.rules[question.rule], state)
             if is_violated and (not question.is_settled or self._space.is_settled(state)):
-                self.ways[question] = Way(self._way(state), is_shortest=self._goal is None)
+                way = [state]
+                while (earlier := self._came_from[way[-1]]) is not None:
+                    way.append(earlier)
+                self.ways[question] = Way(tuple(reversed(way)), is_shortest=self._goal is None)
                 self._open.remove(question)
-
-    def _way(self, state: Optional[State]) -> tuple[State, ...]:
-        way: list[State] = []
-        while state is not None:
-            way.append(state)
-            state = self._came_from[state]
-        return tuple(reversed(way))
 
     def _key(self, state: State) -> int:
         """Return a number that is smaller for states closer to a violation of the rule that is searched for."""

@@ -24,6 +24,7 @@ from kubectl_spread.guarantee.model import (
     GroupModel,
     Kind,
     KindFilters,
+    matching,
     most_at_once,
     MOST_PODS,
     Next,
@@ -66,7 +67,6 @@ class Space:
         self.disruptions = tuple(disruptions) if regime is Regime.DISRUPTIONS else ()
         self._filters = filters
         self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
-        self._counts: dict[tuple[int, ...], dict[int, int]] = {}
         self.controllers = controllers(group)
         self._judged = [item for item in self.controllers if item.spec.is_judged]
         judged = set(group.judged_kinds)
@@ -77,7 +77,7 @@ class Space:
                 item for item in self.disruptions if len(item.domains) > 1 or first_of[item.nodes[0]] in item.nodes
             )
         versions = [self.filters(at) for at in range(len(self.disruptions) + 1)] if len(group.owners) > 1 else []
-        self._names = OwnerNames(group, versions, self.matching)
+        self._names = OwnerNames(group, versions)
         self.kind_of, self.under_names = self._names.kind_of, self._names.under_names
 
     # The nodes.
@@ -137,9 +137,7 @@ class Space:
         nodes: Any = item.allowed
         for separation in item.separations:
             domain_of, matches = separation.domain_of, separation.matches
-            taken = {
-                domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)
-            }
+            taken = {domain_of[at] for at, content in enumerate(contents) if content and matching(matches, content)}
             nodes = [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
             if not nodes:
                 return []
@@ -150,9 +148,7 @@ class Space:
         for resource, wanted in enumerate(item.requests if model.free else ()):
             if wanted:
                 amounts = tuple([other.requests[resource] for other in model.of_kind])
-                nodes = [
-                    at for at in nodes if wanted <= model.free[at][resource] - self.matching(amounts, contents[at])
-                ]
+                nodes = [at for at in nodes if wanted <= model.free[at][resource] - matching(amounts, contents[at])]
         return list(nodes)
 
     def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
@@ -161,7 +157,7 @@ class Space:
         for at in spread.counted:
             content = contents[at]
             if content:
-                counts[domain_of[at]] += self.matching(matches, content)
+                counts[domain_of[at]] += matching(matches, content)
         if spread.is_below:
             least = 0
         elif spread.eligible:
@@ -170,18 +166,6 @@ class Space:
             least = MOST_PODS * len(contents)
         most = spread.max_skew - spread.self_match + least
         return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
-
-    def matching(self, matches: tuple[int, ...], content: int) -> int:
-        """Return the number of matching pods in a content, or the sum of what they count for."""
-        cache = self._counts.get(matches)
-        if cache is None:
-            cache = self._counts[matches] = {}
-        found = cache.get(content)
-        if found is None:
-            found = cache[content] = sum(
-                [(content >> (BITS * at) & MOST_PODS) * number for at, number in enumerate(matches) if number]
-            )
-        return found
 
     # States.
 
@@ -406,7 +390,7 @@ class Space:
         """Return the running pods of each domain that has any."""
         contents = self.domain_contents(key, state)
         is_judged = self._judged_in(state[3])
-        counts = {at: self.matching(is_judged, content) for at, content in contents.items()}
+        counts = {at: matching(is_judged, content) for at, content in contents.items()}
         return {at: number for at, number in counts.items() if number}
 
     def base(self, state: State) -> int:
@@ -419,7 +403,7 @@ class Space:
             for item in self._judged:
                 matches = tuple(at in item.kinds and is_judged[at] for at in range(len(self.group.kinds)))
                 contents = self.domain_contents(rule.topology_key, state).values()
-                if any(self.matching(matches, content) > 1 for content in contents):
+                if any(matching(matches, content) > 1 for content in contents):
                     return True
             return False
         counts = self.domain_counts(rule.topology_key, state)

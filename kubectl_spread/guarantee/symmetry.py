@@ -9,7 +9,7 @@ Of many interchangeable nodes without pods, a search needs only as many as the p
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from kubectl_spread.cluster.columns import refines
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
 from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Places, Twins
-from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, State
+from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, matching, State
 
 
 class Partition(NamedTuple):
@@ -124,18 +124,9 @@ def firsts(group: Tree) -> dict[int, int]:
 class OwnerNames:
     """Workloads that differ in their names only, and states under other names of them."""
 
-    def __init__(
-        self, group: GroupModel, versions: Sequence[Filters], matching: Callable[[tuple[bool, ...], int], int]
-    ) -> None:
-        """Find the interchangeable workloads.
-
-        Args:
-            group: the workloads.
-            versions: filters of all versions of the nodes.
-            matching: returns the number of matching pods in a content.
-        """
+    def __init__(self, group: GroupModel, versions: Sequence[Filters]) -> None:
+        """Find the interchangeable workloads; versions: filters of all versions of the nodes."""
         self._group = group
-        self._matching = matching
         self._kinds = [
             [at for at, kind in enumerate(group.kinds) if kind.owner == owner] for owner in range(len(group.owners))
         ]
@@ -178,7 +169,7 @@ class OwnerNames:
         names = list(range(len(self._kinds)))
         if self._alike:
             everything = (True,) * len(self._group.kinds)
-            full = [(content, self._matching(everything, content)) for content in contents if content]
+            full = [(content, matching(everything, content)) for content in contents if content]
         for alike in self._alike:
             signs = []
             for owner in alike:
