@@ -53,7 +53,7 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     selector = common_selector(request.members)
     all_rules = rules if PLACED in rules else (*rules, PLACED)
     if not selector:
-        return Recommendation((), all_rules, {}, why_not="noSelector")
+        return Recommendation((), all_rules, why_not="noSelector")
     search = _Search(request._replace(rules=all_rules), selector)
     strict = search.run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
@@ -166,7 +166,6 @@ class _Search:
         return Recommendation(
             tuple(options),
             self._rules,
-            self._selector,
             tuple(self._formulas(best)),
             refused=self._closest(),
             tried=len(candidates),

@@ -172,7 +172,7 @@ class Recommendation(NamedTuple):
 
     rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
     candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
-    reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
+    reason if nothing could be tried. attempts: candidates that were refused.
     is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
     shards, if the group grows by shards. is_cut_off: the limit of states was reached before all candidates were tried.
     is_beside_rollouts: the options do not keep the policy while a template is rolled out, and no candidate does.
@@ -180,7 +180,6 @@ class Recommendation(NamedTuple):
 
     options: tuple[Option, ...]
     rules: tuple[PolicyRule, ...]
-    selector: Plain
     formulas: tuple[Formula, ...] = ()
     impossible: tuple[Formula, ...] = ()
     relaxed: bool = False

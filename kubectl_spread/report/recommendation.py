@@ -19,9 +19,7 @@ from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST_NAMES = 12  # of candidates
-_WHY_NOT = {
-    "noSelector": "The pods of these workloads have no label in common, so that no constraint can count all of them."
-}
+_NO_SELECTOR = "The pods of these workloads have no label in common, so that no constraint can count all of them."
 
 
 def brief(found: Recommendation, style: Style) -> list[list[str]]:
@@ -71,7 +69,7 @@ def _by_shards(found: Recommendation, style: Style) -> list[str]:
 def _condition(found: Recommendation) -> str:
     """Return in which case the options keep the policy, or that nothing does; empty if they always keep it."""
     if found.why_not:
-        return _WHY_NOT[found.why_not]
+        return _NO_SELECTOR
     if found.is_beside_rollouts:
         return (
             "No constraints keep the policy through rollouts, which start extra pods; maxSurge: 0 may help. Without "

@@ -43,7 +43,11 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
     places = _places(problem)
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None
-        if labels is not None and not any(_is_slip(problem, key, value) for key, value in labels.items()):
+        if labels is None:
+            continue
+        values = {key: problem.values(key) for key in labels}
+        # Is a value that no node has another spelling of one that some have?
+        if not any(value not in values[key] and spelling_of(value, values[key]) for key, value in labels.items()):
             yield _ladder(problem, place, labels, weight=number)
 
 
@@ -58,12 +62,6 @@ def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     is_other_system = bool(systems and wanted) and wanted not in systems
     is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
     return not (there and place) or not (is_unfit(there) or is_misspelt or is_other_system)
-
-
-def _is_slip(problem: PendingPodProblem, key: str, value: str) -> bool:
-    """Return whether a value that no node has is another spelling of one that some have."""
-    values = problem.values(key)
-    return value not in values and bool(spelling_of(value, values))
 
 
 def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:

@@ -241,13 +241,16 @@ class Board:
             if not ways:
                 ends.append(state)
             tried: set[object] = set()
-            contents = _contents(state) if len(ways) > 1 else {}
+            contents: dict[int, list[P]] = {}  # the pods on each node, and those nominated for it
+            for pod in state.pods if len(ways) > 1 else ():
+                for node in {pod.node, pod.nominated} - {PENDING}:
+                    contents.setdefault(node, []).append(pod)
             for way in ways:
                 step = way()
                 for move in step.moves:
-                    pod = None if slot is None or move.kind is not EventKind.SCHEDULED else move.pod
+                    came = None if slot is None or move.kind is not EventKind.SCHEDULED else move.pod
                     # It may replace the evicted one: it has the same workload, and the same ordinal if any.
-                    if pod is not None and pod.owner == owner and pod.ordinal in (ordinal, NO_ORDINAL):
+                    if came is not None and came.owner == owner and came.ordinal in (ordinal, NO_ORDINAL):
                         nodes.update(self._alike.get(move.node, (move.node,)))
                 if len(ways) > 1 and self._is_repeated(step, contents, tried):
                     continue
@@ -333,17 +336,6 @@ class Board:
             for pod in of_owner(state.pods, owner)
             if pod.end == Deletion.ALIVE
         )
-
-
-def _contents(state: State) -> dict[int, list[P]]:
-    """Return the pods on each node, and those nominated for it."""
-    found: dict[int, list[P]] = {}
-    for pod in state.pods:
-        if pod.node != PENDING:
-            found.setdefault(pod.node, []).append(pod)
-        if pod.nominated not in (PENDING, pod.node):
-            found.setdefault(pod.nominated, []).append(pod)
-    return found
 
 
 def _sizes(own: object) -> Counter[int]:

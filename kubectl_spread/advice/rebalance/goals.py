@@ -156,7 +156,6 @@ class Tally:
             {world.node_at[name]: value for name, value in goal.domain_of.items() if name in world.node_at}
             for goal in self.goals
         ]
-        self._counted: list[dict[int, bool]] = [{} for _ in self.goals]  # by class
 
     def counts(self, state: State) -> tuple[GoalCounts, ...]:
         """Return the counts of every goal."""
@@ -178,12 +177,10 @@ class Tally:
         """Return whether a pod may be evicted."""
         return pod.owner in self._owners and not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING
 
+    @cached_method
     def is_counted(self, at: int, cls: int) -> bool:
         """Return whether a goal counts pods of a class."""
-        known = self._counted[at]
-        if cls not in known:
-            known[cls] = self.goals[at].is_counted(self._world.classes[cls])
-        return known[cls]
+        return self.goals[at].is_counted(self._world.classes[cls])
 
     def domain(self, at: int, node: int) -> str | None:
         """Return the domain of a node for a goal; None if the node is not counted."""

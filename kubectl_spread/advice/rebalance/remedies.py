@@ -182,18 +182,17 @@ _STATES_OF_A_ROLLOUT = 1_000  # about, in all its runs
 
 
 _BY_REVISION = {"matchLabelKeys": [POD_TEMPLATE_HASH]}
-_FIELDS: dict[RemedyKind, dict[str, Any]] = {
-    RemedyKind.SOFTEN: SOFT,
-    RemedyKind.HONOR_TAINTS: {"nodeTaintsPolicy": HONOR},
-    RemedyKind.BY_REVISION: _BY_REVISION,
-    RemedyKind.HONOR_BY_REVISION: {"nodeTaintsPolicy": HONOR, **_BY_REVISION},
-    RemedyKind.MIN_DOMAINS_BY_REVISION: _BY_REVISION,
-}
-_NUMBERS = {
-    RemedyKind.MAX_SKEW: "maxSkew",
-    RemedyKind.MIN_DOMAINS: "minDomains",
-    RemedyKind.MIN_DOMAINS_BY_REVISION: "minDomains",
-}
+_HONOR = {"nodeTaintsPolicy": HONOR}
+# Changes of a constraint: its new fields, and the field that gets a number. Of each group, one is enough.
+_TEMPLATES: tuple[dict[RemedyKind, tuple[dict[str, Any], str]], ...] = (
+    {RemedyKind.BY_REVISION: (_BY_REVISION, "")},
+    {RemedyKind.HONOR_TAINTS: (_HONOR, ""), RemedyKind.HONOR_BY_REVISION: ({**_HONOR, **_BY_REVISION}, "")},
+    {RemedyKind.MIN_DOMAINS: ({}, "minDomains"), RemedyKind.MIN_DOMAINS_BY_REVISION: (_BY_REVISION, "minDomains")},
+    {RemedyKind.MAX_SKEW: ({}, "maxSkew")},
+    {RemedyKind.SOFTEN: (SOFT, "")},
+)
+_OF_REVISIONS = (RemedyKind.BY_REVISION, RemedyKind.HONOR_BY_REVISION, RemedyKind.MIN_DOMAINS_BY_REVISION)
+_OF_HARD = (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION, RemedyKind.SOFTEN)
 
 
 @dataclass
@@ -243,20 +242,13 @@ def remedies(
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
         return (), case.states  # A higher limit is enough.
-    of_templates = (
-        (RemedyKind.BY_REVISION,),
-        (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION),
-        (RemedyKind.MIN_DOMAINS, RemedyKind.MIN_DOMAINS_BY_REVISION),
-        (RemedyKind.MAX_SKEW,),
-        (RemedyKind.SOFTEN,),
-    )
-    templates = (functools.partial(_templates, changes) for changes in of_templates)
+    templates = (functools.partial(_templates, changes) for changes in _TEMPLATES)
     for way in (*((_budgets,) if ObstacleKind.REFUSED in kinds else ()), _uncordoned, _nodes, *templates):
         if len(made) == _MOST_REMEDIES or case.is_late:
             break
         remedy = next(way(case), None)
         has_smaller = any(item.kind is RemedyKind.BY_REVISION for item in made)  # A smaller change is enough.
-        if remedy is not None and not (has_smaller and "matchLabelKeys" in _FIELDS.get(remedy.kind, {})):
+        if remedy is not None and not (has_smaller and remedy.kind in _OF_REVISIONS):
             made.append(remedy)
     return tuple(made), case.states
 
@@ -353,10 +345,7 @@ def _models(case: _Case) -> Iterator[Node]:
             yield anywhere._replace(labels={**anywhere.labels, coarse: place})
 
 
-_OF_HARD = (RemedyKind.HONOR_TAINTS, RemedyKind.HONOR_BY_REVISION, RemedyKind.SOFTEN)
-
-
-def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
+def _templates(changes: Mapping[RemedyKind, tuple[dict[str, Any], str]], case: _Case) -> Iterator[Remedy]:
     """Change a constraint of a template, which starts a rollout; yield each change after which it ends well.
 
     matchLabelKeys counts only pods of the new revision, nodeTaintsPolicy leaves out nodes that the pods do not
@@ -365,7 +354,7 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
     for key, status in case.broken:
         if status.is_default or key.kind not in RESTARTABLE or key not in case.known.cluster.controllers:
             continue
-        for kind in kinds:
+        for kind, (new_fields, name) in changes.items():
             if kind in _OF_HARD and not status.is_hard:
                 continue
             skews = dict.fromkeys((status.max_skew + 1, status.skew or 0))
@@ -373,14 +362,13 @@ def _templates(kinds: Sequence[RemedyKind], case: _Case) -> Iterator[Remedy]:
                 "maxSkew": [skew for skew in skews if skew > status.max_skew],
                 "minDomains": [len(status.counts.domains)] * status.counts.is_below_min_domains,
             }
-            name = _NUMBERS.get(kind, "")
             for number in numbers.get(name, [0]):
-                fields = {**_FIELDS.get(kind, {}), **({name: number} if name else {})}
+                fields = {**new_fields, **({name: number} if name else {})}
                 controller, is_softened = case.known.cluster.controllers[key], kind is RemedyKind.SOFTEN
                 # Without pods of its own to count, a constraint would only lose the others.
                 selector, own = status.selector, created_labels(controller.workload)
                 counts_own = key.kind == "Deployment" and selector is not None and selector.matches(own)
-                if case.is_late or ("matchLabelKeys" in fields and not counts_own):
+                if case.is_late or (kind in _OF_REVISIONS and not counts_own):
                     continue
                 changed = controller._replace(
                     workload=controller.workload.with_constraint_fields({status.position: fields})
