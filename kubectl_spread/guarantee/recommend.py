@@ -55,29 +55,25 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     if not selector:
         return Recommendation((), all_rules, why_not="noSelector")
     search = _Search(request._replace(rules=all_rules), selector)
-    strict = search.run()
-    impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
-    strict = strict._replace(impossible=impossible)
-    if strict.options:
-        return strict
-    if not any(rule.is_strict for rule in all_rules):
-        return _besides_rollouts(strict, search)
-    relaxed = tuple(rule._replace(is_strict=False) for rule in all_rules)  # `at most` instead of `less than`
-    other = _Search(request._replace(rules=relaxed), selector).run()
-    if not other.options:
-        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search)
-    tried = strict.tried + other.tried
-    found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
-    return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
-
-
-def _besides_rollouts(found: Recommendation, search: _Search) -> Recommendation:
-    """Return options that keep the policy except while a template is rolled out, if there are no others."""
+    found = search.run()
+    impossible = tuple(item for item in found.formulas if item.needs > item.domains or not item.most)
+    found = found._replace(impossible=impossible)
+    if not found.options and any(rule.is_strict for rule in all_rules):
+        relaxed = tuple(rule._replace(is_strict=False) for rule in all_rules)  # `at most` instead of `less than`
+        other = _Search(request._replace(rules=relaxed), selector).run()
+        found = found._replace(tried=found.tried + other.tried)
+        if other.options:
+            found = found._replace(
+                relaxed=True, options=other.options, rules=other.rules, formulas=other.formulas,
+                is_cut_off=other.is_cut_off,
+            )  # fmt: skip
+    if found.options:
+        return found
+    # Do some keep the policy except while a template is rolled out?
     others = search.besides_rollouts()
     if others is None or not others.options:
         return found
-    formulas = others.formulas
-    return found._replace(options=others.options, formulas=formulas, is_beside_rollouts=True)
+    return found._replace(options=others.options, formulas=others.formulas, is_beside_rollouts=True)
 
 
 class _Search:
