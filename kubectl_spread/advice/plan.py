@@ -144,7 +144,6 @@ class Plan:
         self.ended: set[str] = set()  # uids of pods that are removed at the start
         self.ops: list[steps.Op] = []
         self.deleted: set[str] = set()  # uids of pods
-        self._made: dict[ObjectKey, Controller] = {}
         self.not_followed: list[str] = []
         self.is_followed = True  # The effects left out do not decide the result.
         self.has_new_template = False
@@ -152,12 +151,9 @@ class Plan:
     @property
     def start(self) -> Cluster:
         """Return the cluster at the start."""
-        start = self._start
-        if self._made:
-            start = start._replace(controllers={**start.controllers, **self._made})
-        if self.ended:
-            start = start._replace(pods=tuple(pod for pod in start.pods if pod.uid not in self.ended))
-        return start
+        if not self.ended:
+            return self._start
+        return self._start._replace(pods=tuple(pod for pod in self._start.pods if pod.uid not in self.ended))
 
     def ops_after(self, began: Optional[Cluster]) -> tuple[steps.Op, ...]:
         """Return the steps, for the pods of an earlier moment if it is given; pods that came later are left out."""
@@ -179,12 +175,13 @@ class Plan:
         key = pod.owner_key
         if key is None:
             return True
-        if key not in self._start.controllers and key.kind in (*KEEPING_PODS, "Job") and key not in self._made:
+        if key not in self._start.controllers and key.kind in (*KEEPING_PODS, "Job"):
             count = sum(other.is_visible and not other.terminating for other in OwnedPods(self._start).of(key))
             labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
             template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}
             version = pod.owner.api_version if pod.owner is not None else ""
-            self._made[key] = Controller(Workload(key.kind, version, key.namespace, key.name, count, template))
+            made = Controller(Workload(key.kind, version, key.namespace, key.name, count, template))
+            self._start = self._start._replace(controllers={**self._start.controllers, key: made})
         return False
 
     def edit_template(self, ops: Sequence[Op]) -> None:
