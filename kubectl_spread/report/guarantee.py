@@ -149,7 +149,10 @@ def _nameless(lines: Iterable[str], result: GroupResult) -> str:
 
 
 def _names_of(results: Sequence[GroupResult]) -> str:
-    return comma_list([result.name for result in results], most=_MOST_NAMES)
+    """Return names of groups; those of one workload each may share a name, so the workload is named."""
+    own = [(result.workloads[0], result) for result in results]
+    names = [f"{key.namespace}/{key.name}" if len(result.workloads) == 1 else result.name for key, result in own]
+    return comma_list(dict.fromkeys(names), most=_MOST_NAMES)
 
 
 def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iterator[list[str]]:
@@ -160,7 +163,7 @@ def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iter
         for found in words.by_rule(result)
     )
     shown = max(1, most // len(every) - 2)
-    for rule, pairs in every.items():
+    for rule, pairs in sorted(every.items(), key=lambda item: item[0].is_implied):
         lines: list[list[str]] = []
         for (verdict, why), groups in sorted(
             grouped(pairs).items(), key=lambda item: list(ProofStatus).index(item[0][0])

@@ -76,7 +76,8 @@ def _rules_with(verdict: ProofStatus, results: Sequence[GroupResult], *, is_impl
             if rule.is_implied is is_implied:
                 numbers.setdefault(rule_text(rule), []).append(worst([item.verdict for _, item in found]) is verdict)
     where = {text: f"{sum(has)} of {len(has)} groups" for text, has in numbers.items() if any(has)}
-    where |= {text: f"all {len(has)} groups" for text, has in numbers.items() if all(has)}
+    few = {1: "1 group", 2: "both groups"}
+    where |= {text: few.get(len(has), f"all {len(has)} groups") for text, has in numbers.items() if all(has)}
     return [f"{text} ({groups})" if len(results) > 1 else text for text, groups in where.items()]
 
 

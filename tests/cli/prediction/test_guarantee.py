@@ -458,6 +458,31 @@ every pod finds a node (implied):
     )
 
 
+def test_groups_of_one_name_are_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each workload of a named specification is a group. Implied rules come after those of all specifications."""
+    path, policy = tmp_path / "all.yaml", tmp_path / "ha.yaml"
+    path.write_text("---\n".join(DEPLOYMENT.replace("web", name) for name in ("web", "api")), encoding="utf-8")
+    each = "  each: true\n  minDomains: {zone: 1}\n"
+    policy.write_text(f"{POLICY.rstrip()}\n  name: own\n- name: all\n{each}", encoding="utf-8")
+    _, out, _ = said(capsys, "-f", str(path), "--topology", "zones=3,nodes=2", "--policy", str(policy))
+
+    assert out.startswith(
+        """\
+Policy ha: refuted: less than 1/2 of the pods in one zone (both groups)
+
+less than 1/2 of the pods in one zone:
+  refuted: default/api, default/web: zone b holds 2 of 3 pods; 1 allowed
+
+pods in at least 1 zone, if all have a node:
+  proved: default/api, default/web
+
+every pod finds a node (implied):
+  proved: default/api, default/web
+
+"""
+    )
+
+
 def test_many_groups_have_a_short_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Also with recommendations, of which the first with a command is in the first twelve lines."""
     texts = [
