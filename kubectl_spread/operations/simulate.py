@@ -312,7 +312,7 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
 
 
 _MOST_CAUSES = 20  # workloads with Pending pods
-_MOST_ADVISED = 3  # of them, until a change is found
+_MOST_ADVISED = 3  # of them, for which a change is searched
 _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
@@ -324,9 +324,9 @@ def _explained(
     *,
     past: tuple[tuple[steps.Op, ...], ...] = (),
 ) -> PlayedStep:
-    """Return a step with the reasons why pods stay Pending; the last one with the best change for some of them.
+    """Return a step with the reasons why pods stay Pending; the last one with the best change for some workloads.
 
-    The change is played as one more step after those of the `past`, in all outcomes. A change of a node that the steps
+    Each change is played as one more step after those of the `past`, in all outcomes. A change of a node that the steps
     changed would only take them back, and no command can name a pod without a name.
     """
     outcomes = [item for item in step.outcomes if item.pending]
@@ -338,7 +338,8 @@ def _explained(
     from kubectl_spread.report.explain.verdict import cause
 
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}
-    advice: Optional[Suggestion] = None
+    advice: dict[Optional[ObjectKey], Suggestion] = {}
+    tried: set[Optional[ObjectKey]] = set()
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     waiting: dict[tuple[Optional[ObjectKey], str], tuple[Pod, Cluster]] = {}
     for outcome in outcomes:
@@ -350,19 +351,19 @@ def _explained(
         if pending.keys() - waiting:
             cluster = _with_own_names(outcome.cluster(), after)
             waiting |= {key: (cluster.pods[at], cluster) for key, at in pending.items() if key not in waiting}
-    for at, ((owner, message), (pod, cluster)) in enumerate([*waiting.items()][:_MOST_CAUSES]):
+    for (owner, message), (pod, cluster) in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
-        is_advised = past and not advice and at < _MOST_ADVISED
+        is_advised = past and owner not in tried and len(tried) < _MOST_ADVISED
         problem = of_pod(found, cluster, known.profiles) if is_advised else None
         if problem is None:
             continue
         unusable = {node.name for node in cluster.nodes if node not in known.cluster.nodes}
         unusable |= {name for pod in cluster.pods if pod.new_of for name in (pod.key, pod.name)}
         problem = replace(problem, began=known.cluster, past=past, unusable=frozenset(unusable))
-        advice = next(iter(suggest(problem, most=1).items), None)
-        if advice and owner and len({key for key, _ in waiting}) > 1:
-            advice = advice._replace(title=f"{advice.title}, for {owner.kind} {owner.name}")
+        tried.add(owner)
+        if items := suggest(problem, most=1).items:
+            advice[owner] = items[0]
     return played._replace(causes=causes, advice=advice)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.containers import grouped
@@ -49,6 +49,9 @@ from kubectl_spread.report.wording import (
     without_repeats,
 )
 from kubectl_spread.text.wording import comma_list, first_of, safe
+
+if TYPE_CHECKING:
+    from kubectl_spread.advice.suggestion import Suggestion
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -177,7 +180,12 @@ def _step_blocks(
     if played.advice:
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
-        yield item_lines(played.advice, "Do: ", style)
+        (owner, best), *others = played.advice.items()
+        is_of_several = len({item.owner for item in waiting}) > 1 and owner is not None
+        yield [
+            *item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style),
+            *(line for owner, item in others for line in _other_lines(owner, item, style)),
+        ]
     gone = lost_pods(step)
     stuck = ", ".join(stuck_before(step))
     is_known = bool(before) and stuck == ", ".join(stuck_before(before[-1].summary))
@@ -190,28 +198,7 @@ def _step_blocks(
         f"Gone, and no controller creates them again: {gone}" if gone else "",
     )
     yield _paragraphs(notes, style)
-    if len(concerned) > _MOST_LISTED:
-        concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
-        verdicts = Counter(item.verdict for item in concerned)
-        listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
-        pending = _all_pending(step)
-        totals = f"{len(concerned):,} workloads: {', '.join(listed)}"
-        totals += f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
-        yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)
-    is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
-    has_tables = style.is_detailed or (
-        later is None and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS
-    )
-    plain: list[tuple[Hashable, str, list[str]]] = []
-    for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
-        has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
-        lines = list(_workload(item, step, style, has_domains=has_domains))
-        if has_domains:
-            yield lines
-        else:
-            reason = "" if style.is_detailed else "\n".join(lines).replace(item.key.name, "")
-            plain.append((reason or item.key, name(item.key), lines))
-    yield hang_indent(together(plain), style.width)
+    yield from _workloads(concerned, step, style, is_last=later is None)
     if later is not None:
         return
     # The sums are worth a table if a constraint counts the pods of all.
@@ -233,6 +220,46 @@ def prepared(item: Preparation) -> str:
     """Return the title of what to do before the steps."""
     ready = [f"{one.fewest_ready} of {plural(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads]
     return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
+
+
+def _workloads(
+    concerned: list[WorkloadSummary], step: StepSummary, style: Style, *, is_last: bool
+) -> Iterator[list[str]]:
+    """Yield the blocks about the workloads that a step concerns; of the last step, a single one has tables."""
+    if len(concerned) > _MOST_LISTED:
+        concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
+        verdicts = Counter(item.verdict for item in concerned)
+        listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
+        pending = _all_pending(step)
+        totals = f"{len(concerned):,} workloads: {', '.join(listed)}"
+        totals += f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
+        yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)
+    is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
+    has_tables = style.is_detailed or (is_last and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS)
+    well = [name(item.key) for item in concerned if item.verdict is Verdict.COMPLETES and not item.is_deleted]
+    well = [] if is_fine or has_tables or len(concerned) <= MOST_ALIKE or len(well) < 2 else well
+    plain: list[tuple[Hashable, str, list[str]]] = []
+    for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
+        if name(item.key) in well:
+            continue
+        has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
+        lines = list(_workload(item, step, style, has_domains=has_domains))
+        if has_domains:
+            yield lines
+        else:
+            reason = "" if style.is_detailed else "\n".join(lines).replace(item.key.name, "")
+            plain.append((reason or item.key, name(item.key), lines))
+    yield [
+        *hang_indent(together(plain), style.width),
+        *wrap(f"{len(well)} workloads complete: {comma_list(well, most=_MOST_NAMED)}" if well else "", style),
+    ]
+
+
+def _other_lines(owner: Optional[ObjectKey], item: Suggestion, style: Style) -> list[str]:
+    """Return a change for another workload in short; it was simulated without the first one."""
+    restarts = f" (restarts {plural(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
+    text = f"And, for {'its pod' if owner is None else f'{owner.kind} {owner.name}'}: {safe(item.title)}{restarts}"
+    return [*wrap(text, style, hanging="  "), *(f"  $ {style.command(command)}" for command in item.commands)]
 
 
 def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:

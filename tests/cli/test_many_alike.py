@@ -115,7 +115,11 @@ def test_each_of_a_few_has_an_answer(facts: str, capsys: pytest.CaptureFixture[s
     explained = _told(capsys, "explain", "-A", "--snapshot", facts)
     checked = _told(capsys, "check", "-A", "--snapshot", facts)
 
+    lost = _told(capsys, "simulate", "lose", "zone=b", "--snapshot", facts)
+
     assert sum(line.startswith("Do: ") for line in explained) == 3
+    assert sum(line.startswith(("Do, for Deployment svc-", "And, for Deployment svc-")) for line in lost) == 3
+    assert sum(line.startswith("  $ kubectl patch deployment svc-") for line in lost) == 3
     assert sum(line.startswith("Pending: ") for line in checked) == 3
 
 

@@ -649,8 +649,8 @@ class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
-    their workload and the scheduler's message. advice: a change that helps them. preparation: what to do before all
-    steps, as budgets stop one.
+    their workload and the scheduler's message. advice: a change for each of some workloads, simulated without the
+    others. preparation: what to do before all steps, as budgets stop one.
     """
 
     text: str
@@ -658,7 +658,7 @@ class PlayedStep(NamedTuple):
     refusal: str = ""
     notes: tuple[str, ...] = ()
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}  # noqa: RUF012 (never written to)
-    advice: Optional[Suggestion] = None
+    advice: dict[Optional[ObjectKey], Suggestion] = {}  # noqa: RUF012 (never written to)
     preparation: Optional[Preparation] = None
 
     @property
