@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
@@ -104,38 +104,41 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     question = question._replace(is_overview=not (has_files or kinds))
     known = cluster_facts.load(source, session, question)
     namespace = own_namespace(request.namespace, session, known.cluster)
-    targets = selection._replace(namespace=namespace).named(known.cluster).targets
-    settings = ReportSettings(namespace, known, request.node, request.suggestions)
+    selection = selection._replace(namespace=namespace).named(known.cluster)
+    settings = ReportSettings(known, request.node, request.suggestions)
     is_read()
     if not has_files:
-        return _of_targets(targets, settings, is_brief=request.is_brief)
-    found = _of_manifests(manifests, settings)
+        return _of_targets(selection, settings, is_brief=request.is_brief)
+    found = _of_manifests(manifests, namespace, settings)
     if found.reports or found.missing or found.errors or found.notes:
         return found
     names = ", ".join((*("<stdin>" if name == "-" else name for name in request.paths), *request.kustomize))
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _of_targets(targets: Sequence[ObjectName], settings: ReportSettings, *, is_brief: bool) -> ExplainResult:
+def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: bool) -> ExplainResult:
     """Explain pods and workloads of the cluster facts; without any, the workloads with Pending pods."""
     cluster, missing = settings.known.cluster, list[SpreadError]()
-    settings = pod_reports.with_added_nodes(settings)
-    keys = [ObjectKey(target.kind, settings.namespace, target.name) for target in targets]
-    pods = [pod for pod in cluster.pending() if not pod.terminating]
-    if not targets:
-        waiting = {workload_of(pod, cluster): pod.name for pod in pods if settings.namespace in ("", pod.namespace)}
+    pending, keys = cluster.pending(), list(selection.keys)
+    if cluster.provisioning and pending:
+        from kubectl_spread.provisioners import prospect  # 30 ms
+
+        settings = settings._replace(added=prospect.added_nodes(cluster, pending, settings.known.profiles))
+    pods = [pod for pod in pending if not pod.terminating]
+    if not selection.targets:
+        waiting = {workload_of(pod, cluster): pod.name for pod in pods if selection.namespace in ("", pod.namespace)}
         keys = [key._replace(name=name) if key.kind == "Pod" else key for key, name in sorted(waiting.items())]
-    is_grouped = is_brief and not targets and len(keys) > MOST_ALIKE
+    is_grouped = is_brief and not selection.targets and len(keys) > MOST_ALIKE
     reports: list[PodReport] = []
     for key, *same in _alike(keys, settings) if is_grouped else [[key] for key in keys]:
         try:
             first, *more = pod_reports.of_target(key, settings)
             reports += [first._replace(alike=tuple(same)), *more]
-            if targets and cluster.is_unread(key):
+            if selection.targets and cluster.is_unread(key):
                 raise missing_error(key, cluster)
         except (NotFoundError, ClusterError) as error:
             missing.append(error)
-    where = f" in namespace {settings.namespace}" if settings.namespace else ""
+    where = f" in namespace {selection.namespace}" if selection.namespace else ""
     elsewhere = f"; {len(pods)} in other namespaces: -A" if pods else ""
     notes = () if reports or missing else (f"no pod is Pending{where}{elsewhere}",)
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
@@ -156,7 +159,7 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
     return [same for _, same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1]), item[1]))]
 
 
-def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSettings) -> ExplainResult:
+def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, settings: ReportSettings) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.kubectl.situation import immutable_changes
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
@@ -174,7 +177,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=True, codes=(), namespace=settings.namespace, minor=minor)
+        result = check_source(given.source, named=True, codes=(), namespace=namespace, minor=minor)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             error = given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
@@ -187,9 +190,9 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], settings: ReportSet
         errors += too_large(result.workloads)
         subjects += result.subjects
         others += result.others
-    applied = cluster_facts.with_manifests(settings.known, sources, settings.namespace)
+    applied = cluster_facts.with_manifests(settings.known, sources, namespace)
     errors += applied.errors[len(settings.known.errors) :]
-    project = Project(subjects, others, RunContext(namespace=settings.namespace))
+    project = Project(subjects, others, RunContext(namespace=namespace))
     placements = cluster_facts.place(project.workloads, applied, explain_first=True)
     reports: list[PodReport] = []
     notes: list[str] = []

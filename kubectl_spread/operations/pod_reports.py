@@ -44,14 +44,12 @@ class ReportSettings(NamedTuple):
     """The settings of every report.
 
     Attributes:
-        namespace: of the objects.
         known: the cluster.
         node: the only node to report on; empty for all.
         suggestions: the largest number of suggestions; 0 disables the search.
         added: what Karpenter does about Pending pods of the cluster, by their keys.
     """
 
-    namespace: str
     known: LoadedCluster
     node: str = ""
     suggestions: int = 0
@@ -78,17 +76,6 @@ def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
         raise missing_error(key, cluster)
     prospects = Prospects(pods[:1], cluster, known.profiles)
     return [_suggesting(prospects.of(pods[0]), asked)]
-
-
-def with_added_nodes(asked: ReportSettings) -> ReportSettings:
-    """Return the settings with what Karpenter does about the Pending pods of the cluster."""
-    cluster = asked.known.cluster
-    waiting = cluster.pending()
-    if not (cluster.provisioning and waiting):
-        return asked
-    from kubectl_spread.provisioners import prospect  # 30 ms
-
-    return asked._replace(added=prospect.added_nodes(cluster, waiting, asked.known.profiles))
 
 
 def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:

@@ -56,6 +56,11 @@ class Selection(NamedTuple):
         }
 
     @property
+    def keys(self) -> tuple[ObjectKey, ...]:
+        """Return the targets with their namespace."""
+        return tuple(ObjectKey(target.kind, self.namespace, target.name) for target in self.targets)
+
+    @property
     def all_kinds(self) -> tuple[str, ...]:
         """Return the kinds of the targets and the kinds that are named, sorted; empty for every kind."""
         found = {target.kind for target in self.targets} | self.kinds
@@ -174,12 +179,9 @@ def missing_targets(
     A namespace is an error, too, if a file has pods and workloads only in others: nothing was looked at.
     """
     there = {(key.kind, key.name) for key in seen}
-    keys = (ObjectKey(target.kind, selection.namespace, target.name) for target in selection.targets)
-    absent = tuple(
-        missing_error(key, cluster) for key in keys if (key.kind, key.name) not in there or cluster.is_unread(key)
-    )
+    absent = [key for key in selection.keys if (key.kind, key.name) not in there or cluster.is_unread(key)]
     if absent or not selection.namespace:
-        return absent
+        return tuple(missing_error(key, cluster) for key in absent)
     if (error := _namespace_error(selection.namespace, cluster)) is not None:
         return (error,)
     others = [] if is_live else namespaces_of(cluster)
