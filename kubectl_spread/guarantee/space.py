@@ -10,6 +10,7 @@ is left out, except where a pod stays Pending. Its siblings keep it from at most
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
@@ -68,6 +69,7 @@ class Space:
         self._filters = filters
         self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         self.controllers = controllers(group)
+        self._most_pods = sum(most_at_once(owner, owner.most) for owner in group.owners)
         self._judged = [item for item in self.controllers if item.spec.is_judged]
         judged = set(group.judged_kinds)
         self._is_judged = tuple(at in judged for at in range(len(group.kinds)))
@@ -106,8 +108,9 @@ class Space:
             sign(self.disruptions[facts - 1].nodes)
         for version in dict.fromkeys((0, facts)):
             model = self.filters(version)
+            rooms = self._rooms(model)
             for at, own in enumerate(signs):
-                own += [model.free[at] if model.free else (), tuple(at in item.allowed for item in model.of_kind)]
+                own += [rooms[at] if rooms else (), tuple(at in item.allowed for item in model.of_kind)]
             for item in model.of_kind:
                 for spread in item.spreads:
                     eligible = set(spread.eligible)
@@ -120,6 +123,15 @@ class Space:
         for key in sorted(keys | {item.topology_key for item in self.disruptions if item.is_loss}):
             divide(self.group.layout.domain_of[key])
         return CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
+
+    def _rooms(self, model: Filters) -> list[tuple[int, ...]]:
+        """Return the room of each node in units in which the pods fill it; more than all pods need is as good."""
+        most, requests = self._most_pods, zip(*(item.requests for item in model.of_kind), strict=True)
+        units = [(math.gcd(*each) or 1, most * max(each)) for each in requests]
+        return [
+            tuple(max(0, min(room, need)) // unit for room, (unit, need) in zip(free, units, strict=True))
+            for free in model.free
+        ]
 
     def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
         """Return the nodes that pass all filters for a pod of a kind."""
@@ -439,7 +451,6 @@ class MergedSpace(Space):
         """Merge the workloads of a space."""
         owners = space.group.owners
         pods = sum(owner.replicas for owner in owners)
-        self._most = sum(_most_of(owner) for owner in owners)
         whole = OwnerSpec(owners[0].key, pods)
         group = GroupModel(space.group.name, (whole,), (Kind(0),), space.group.layout)
         regime = REGIMES[min(space.level, Regime.RESTARTS.level)]
@@ -455,8 +466,9 @@ class MergedSpace(Space):
                 others = sum(_most_of(owners[owner]) for owner in matched)
                 siblings.add((separation.domain_of, others - 1 if kind.owner in matched else others))
         self._siblings = sorted(siblings)
-        self._waits_at = self._most - 1
         super().__init__(group, lambda _disruption: made, space.rules, regime)
+        self._most_pods = sum(map(_most_of, owners))
+        self._waits_at = self._most_pods - 1
 
     def can_prove(self, rule: PolicyRule) -> bool:
         """Return whether the states say enough about a rule."""
@@ -466,7 +478,7 @@ class MergedSpace(Space):
 
     def start(self) -> State:
         """Return the state without pods, in which the surge pods of rollouts are wanted, too."""
-        return ((0,) * len(self.group.layout.nodes), (self._most,), 0, (self.group.owners[0].replicas,))
+        return ((0,) * len(self.group.layout.nodes), (self._most_pods,), 0, (self.group.owners[0].replicas,))
 
     def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state may violate a rule."""

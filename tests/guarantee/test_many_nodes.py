@@ -43,19 +43,25 @@ def test_more_nodes_than_pods_make_no_difference(
 
 
 def answer_beside_pods(
-    each: int, taken: str, folder: Path, capsys: pytest.CaptureFixture[str], *, regime: str
+    each: int, taken: str, folder: Path, capsys: pytest.CaptureFixture[str], *, regime: str, step_m: int = 0
 ) -> list[Plain]:
-    """Return the rules of a regime. Nodes have 4 cores, and those of `taken` zones have a pod of 2 cores."""
+    """Return the rules of a regime. Nodes have 4 cores, and those of `taken` zones have a pod of 2 cores or less.
+
+    step_m: by so many milli-CPU, each next pod requests less.
+    """
     names = [f"node-{zone}{number:03}" for zone in "abc" for number in range(1, each + 1)]
     pods = [
         {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": f"other-{node}", "namespace": "default"},
-            "spec": {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+            "spec": {
+                "nodeName": node,
+                "containers": [{"name": "c", "resources": {"requests": {"cpu": f"{2000 - at * step_m}m"}}}],
+            },
             "status": {"phase": "Running"},
         }
-        for node in names
+        for at, node in enumerate(names)
         if node[5] in taken
     ]
     nodes = [
@@ -94,6 +100,14 @@ def test_other_pods_on_equal_nodes_make_no_difference(tmp_path: Path, capsys: py
 
     assert [(rule["verdict"], rule["states"]) for rule in many] == [(rule["verdict"], rule["states"]) for rule in few]
     assert any(rule["states"] for rule in many)
+
+
+def test_room_that_no_pod_can_use_makes_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On each node, another part of a core is left besides the room for one more pod."""
+    equal, unequal = (answer_beside_pods(40, "abc", tmp_path, capsys, regime="rollouts", step_m=m) for m in (0, 5))
+
+    assert [rule["states"] for rule in equal] == [rule["states"] for rule in unequal]
+    assert any(rule["states"] for rule in equal)
 
 
 @pytest.mark.parametrize(
