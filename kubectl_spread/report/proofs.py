@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
@@ -206,7 +206,30 @@ def story(witness: Witness) -> list[str]:
 
 def sentence(event: WitnessEvent) -> str:
     """Return an event as a sentence."""
-    return _SENTENCES[event.kind](event)
+    template, is_one = _SENTENCES[event.kind], len(event.domains) < 2
+    if event.kind is TransitionKind.EVICTED and event.is_loss:
+        template = "{pod} is created again, as {node} is lost."
+    elif event.kind is TransitionKind.REMOVED and not event.node:
+        template = "{pod}, which is Pending, is deleted by the scale-down."
+        if event.number > 1:
+            template = "{old_pods} of {owner} are deleted: on {nodes}."
+    noun = domain(event.topology_key, plural=not is_one) if event.is_loss else "node"
+    nodes = comma_list(event.nodes, most=99)
+    pods = f"pod{'s' if len(event.nodes) > 1 else ''} on {nodes}"
+    return template.format(
+        pod=_capital(_pod(event)),
+        owner=event.owner.name if event.owner else "",
+        object=short_name(event.owner),
+        node=event.node,
+        nodes=nodes,
+        number=event.number,
+        old_pods=count_noun(event.number, "old pod"),
+        where=_capital(f"{noun} {comma_list(event.domains, most=3)}"),
+        lost=f"{'is' if is_one else 'are'} lost" if event.is_loss else "is drained",
+        again="" if event.is_surplus else ", and created again",
+        kept=f", and keeps {count_noun(event.kept, 'old pod')}" if event.kept >= 0 else "",
+        deleted=f", which deletes the {pods}" if event.nodes else "",
+    )
 
 
 def waiting_sentences(witness: Witness) -> list[str]:
@@ -230,7 +253,7 @@ def _placed(events: list[WitnessEvent]) -> str:
 
 
 def _pod(event: WitnessEvent) -> str:
-    name = _owner(event)
+    name = event.owner.name if event.owner else ""
     if event.ordinal >= 0:
         return f"the new pod {name}-{event.ordinal}" if event.is_new else f"pod {name}-{event.ordinal}"
     return f"a {'new ' if event.is_new else ''}pod of {name}"
@@ -243,56 +266,19 @@ def _capital(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}" if text.split(" ", 1)[0] in _WORDS else text
 
 
-def _where(event: WitnessEvent) -> str:
-    noun = domain(event.topology_key, plural=len(event.domains) > 1) if event.is_loss else "node"
-    return f"{noun} {comma_list(event.domains, most=3)}"
-
-
-def _disrupted(event: WitnessEvent) -> str:
-    verb = f"{'are' if len(event.domains) > 1 else 'is'} lost" if event.is_loss else "is drained"
-    return f"{_capital(_where(event))} {verb}."
-
-
-def _owner(event: WitnessEvent) -> str:
-    return event.owner.name if event.owner else ""
-
-
-def _removed(event: WitnessEvent) -> str:
-    if event.number > 1 and not event.node:
-        return f"{event.number} old pods of {_owner(event)} are deleted: on {comma_list(event.nodes, most=99)}."
-    where = f" on {event.node} is" if event.node else ", which is Pending, is"
-    return f"{_capital(_pod(event))}{where} deleted by the scale-down."
-
-
-def _scaled(event: WitnessEvent) -> str:
-    pods = f"pod{'s' if len(event.nodes) > 1 else ''} on {comma_list(event.nodes, most=99)}"
-    deleted = f", which deletes the {pods}" if event.nodes else ""
-    return f"{_owner(event)} is scaled to {event.number}{deleted}."
-
-
-_SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
-    TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
-    TransitionKind.RESTARTED: lambda event: (
-        f"{_capital(_pod(event))} on {event.node} is deleted{'' if event.is_surplus else ', and created again'}."
-    ),
-    TransitionKind.ROLLED: lambda event: (
-        f"A rollout of {_owner(event)} begins"
-        + (f", and keeps {count_noun(event.kept, 'old pod')}." if event.kept >= 0 else ".")
-    ),
-    TransitionKind.SHRUNK: lambda event: (
-        f"The rollout of {_owner(event)} keeps {count_noun(event.number, 'old pod')}, and replaces the others."
-    ),
-    TransitionKind.REMOVED: _removed,
-    TransitionKind.FINISHED: lambda event: f"The rollout of {_owner(event)} ends.",
-    TransitionKind.SCALED: _scaled,
-    TransitionKind.CREATED: lambda event: f"{short_name(event.owner)} is created.",
-    TransitionKind.DELETED: lambda event: f"{short_name(event.owner)} is deleted.",
-    TransitionKind.DISRUPTED: _disrupted,
-    TransitionKind.EVICTED: lambda event: (
-        f"{_capital(_pod(event))} {'is created again, as' if event.is_loss else 'is evicted from'} {event.node}"
-        f"{' is lost' if event.is_loss else ''}."
-    ),
-    TransitionKind.RETURNED: lambda event: f"{_capital(_where(event))} takes pods again.",
+_SENTENCES = {
+    TransitionKind.PLACED: "{pod} goes to {node}.",
+    TransitionKind.RESTARTED: "{pod} on {node} is deleted{again}.",
+    TransitionKind.ROLLED: "A rollout of {owner} begins{kept}.",
+    TransitionKind.SHRUNK: "The rollout of {owner} keeps {old_pods}, and replaces the others.",
+    TransitionKind.REMOVED: "{pod} on {node} is deleted by the scale-down.",
+    TransitionKind.FINISHED: "The rollout of {owner} ends.",
+    TransitionKind.SCALED: "{owner} is scaled to {number}{deleted}.",
+    TransitionKind.CREATED: "{object} is created.",
+    TransitionKind.DELETED: "{object} is deleted.",
+    TransitionKind.DISRUPTED: "{where} {lost}.",
+    TransitionKind.EVICTED: "{pod} is evicted from {node}.",
+    TransitionKind.RETURNED: "{where} takes pods again.",
 }
 
 

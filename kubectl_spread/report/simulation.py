@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Unread
@@ -484,12 +484,6 @@ def _listed(keys: Sequence[ObjectKey]) -> str:
     return comma_list(map(name, keys), most=_MOST_DOMAINS)
 
 
-def _pods_by_domain(ending: Ending, key: ObjectKey, topology_key: str) -> dict[str, int]:
-    """Return the pods of a workload in an outcome, by domain."""
-    counts = ending.counts[key][topology_key]
-    return {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
-
-
 def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_detailed: bool = True) -> list[str]:
     """Return the way to get stuck, sentence by sentence.
 
@@ -501,17 +495,17 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
     """
     steps = [*before, played][-len(played.summary.witness) :]
     sentences: list[str] = []
-    names = EventNames(event for part in played.summary.witness for event in part)
+    mixed = mixed_owners(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
-        shown = [
-            event
-            for event in events
-            if event.kind is not EventKind.DONE and not is_plain and (is_detailed or not _follows(event))
-        ]
+        shown = [event for event in events if event.kind is not EventKind.DONE and not is_plain]
+        if not is_detailed:  # An autoscaler, which has a name, scales by itself; a rollout follows.
+            following = (EventKind.CREATED, EventKind.READY, EventKind.GONE)
+            shown = [item for item in shown if item.kind not in following]
+            shown = [item for item in shown if item.text or item.kind is not EventKind.SCALED]
         told = [f"`{step.text}` is accepted."] if before or is_detailed else []
         for is_deleted, group in itertools.groupby(shown, lambda event: event.kind is EventKind.DELETED):
-            texts = [names.sentence(event) for event in group]
+            texts = [event_sentence(event, mixed) for event in group]
             if is_deleted and not is_detailed and len(set(texts)) > 1:
                 head = "Pods " if all(text.startswith("Pod ") for text in texts) else ""
                 deleted = [text.removesuffix(" is deleted.").removeprefix(head and "Pod ") for text in texts]
@@ -534,58 +528,46 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
     return sentences
 
 
-def _follows(event: TraceEvent) -> bool:
-    """Return whether an event follows from others; an autoscaler, which has a name, scales by itself."""
-    is_rollout = event.kind is EventKind.SCALED and not event.text
-    return is_rollout or event.kind in (EventKind.CREATED, EventKind.READY, EventKind.GONE)
+def mixed_owners(events: Iterable[TraceEvent]) -> set[Optional[ObjectKey]]:
+    """Return the workloads with pods of several revisions, which sentences about their pods name."""
+    revisions = grouped((event.owner, event.revision) for event in events if event.revision)
+    return {owner for owner, numbers in revisions.items() if len(set(numbers)) > 1}
 
 
-class EventNames:
-    """Names of pods. They include the revision only if there are several."""
-
-    def __init__(self, events: Iterable[TraceEvent]) -> None:
-        revisions: dict[Optional[ObjectKey], set[int]] = {}
-        for event in events:
-            revisions.setdefault(event.owner, set()).add(event.revision)
-        self._mixed = {owner for owner, numbers in revisions.items() if len(numbers - {0}) > 1}
-
-    def sentence(self, event: TraceEvent) -> str:
-        """Return the sentence about an event that is not a step of the user."""
-        pod = f"pod {event.pod}"
-        if event.owner is not None:
-            pod = f"a pod of {event.owner.name}" if event.pod.endswith("-*") else pod
-            pod += f" (revision {event.revision})" if event.owner in self._mixed and event.revision else ""
-        sentence = _SENTENCES[event.kind](event, pod)
-        return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
-
-
-def _scheduled(event: TraceEvent, pod: str) -> str:
-    same = f", which scores the same as {plural(event.others, 'other node')}" if event.others else ""
-    return f"{pod} goes to {event.node}{same}."
-
-
-def _scaled(event: TraceEvent, _pod: str) -> str:
-    who = f"Autoscaler {event.text} scales {name(event.owner)}"
-    if not event.text:
-        who = f"{name(event.owner)} scales revision {event.revision}"
-    return f"{who} to {plural(event.size, 'pod')}."
+def event_sentence(event: TraceEvent, mixed: Collection[Optional[ObjectKey]]) -> str:
+    """Return the sentence about an event that is not a step of the user; `mixed` are the `mixed_owners`."""
+    pod, template = f"pod {event.pod}", _SENTENCES[event.kind]
+    if event.owner is not None:
+        pod = f"a pod of {event.owner.name}" if event.pod.endswith("-*") else pod
+        pod += f" (revision {event.revision})" if event.owner in mixed and event.revision else ""
+    elif event.kind is EventKind.CREATED:
+        template = "{pod} is created."
+    if event.kind is EventKind.SCALED and not event.text:
+        template = "{owner} scales revision {event.revision} to {size}."
+    if event.kind is EventKind.DELETED and not event.node:
+        template = "{pod}, which is Pending, is deleted."
+    sentence = template.format(
+        event=event,
+        pod=pod,
+        owner=name(event.owner),
+        same=f", which scores the same as {plural(event.others, 'other node')}" if event.others else "",
+        size=plural(event.size, "pod"),
+        why=event.text.rstrip("."),
+    )
+    return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
 
 
-_SENTENCES: dict[EventKind, Callable[[TraceEvent, str], str]] = {
-    EventKind.CREATED: lambda event, pod: (
-        f"{pod} is created." if event.owner is None else f"{name(event.owner)} creates {pod}."
-    ),
-    EventKind.SCHEDULED: _scheduled,
-    EventKind.READY: lambda event, pod: f"{pod} on {event.node} becomes ready.",
-    EventKind.DELETED: lambda event, pod: (
-        f"{pod} on {event.node} is deleted." if event.node else f"{pod}, which is Pending, is deleted."
-    ),
-    EventKind.GONE: lambda event, pod: f"{pod} on {event.node} is gone.",
-    EventKind.SCALED: _scaled,
-    EventKind.EVICTED: lambda event, pod: f"{pod} is evicted from {event.node}.",
-    EventKind.REFUSED: lambda event, pod: f"{pod} does not leave {event.node}: {event.text.rstrip('.')}.",
-    EventKind.JOINED: lambda event, _: f"Karpenter adds node {event.node}.",
-    EventKind.PREEMPTED: lambda event, pod: f"{pod} on {event.node} is preempted by a pod of higher priority.",
+_SENTENCES = {
+    EventKind.CREATED: "{owner} creates {pod}.",
+    EventKind.SCHEDULED: "{pod} goes to {event.node}{same}.",
+    EventKind.READY: "{pod} on {event.node} becomes ready.",
+    EventKind.DELETED: "{pod} on {event.node} is deleted.",
+    EventKind.GONE: "{pod} on {event.node} is gone.",
+    EventKind.SCALED: "Autoscaler {event.text} scales {owner} to {size}.",
+    EventKind.EVICTED: "{pod} is evicted from {event.node}.",
+    EventKind.REFUSED: "{pod} does not leave {event.node}: {why}.",
+    EventKind.JOINED: "Karpenter adds node {event.node}.",
+    EventKind.PREEMPTED: "{pod} on {event.node} is preempted by a pod of higher priority.",
 }
 
 
@@ -678,7 +660,13 @@ form(
     Ending,
     "completes=complete endless runs workloads pending",
     workloads=lambda ending: [
-        {"object": key, "domains": {name: _pods_by_domain(ending, key, name) for name in by_key}}
+        {
+            "object": key,
+            "domains": {
+                name: {value: sum(counts.get(value, {}).values()) for value in ending.domains[name]}
+                for name, counts in by_key.items()
+            },
+        }
         for key, by_key in ending.counts.items()
     ],
     pending=lambda ending: [to_document(pod, "pod=name object=owner message") for pod in ending.pending],

@@ -22,7 +22,15 @@ from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.scenarios import ScenarioResult
-from kubectl_spread.report.simulation import EventNames, OF_SEVERAL, TONES, VERDICTS, way_title, words_of
+from kubectl_spread.report.simulation import (
+    event_sentence,
+    mixed_owners,
+    OF_SEVERAL,
+    TONES,
+    VERDICTS,
+    way_title,
+    words_of,
+)
 from kubectl_spread.report.wording import plural
 from kubectl_spread.text.wording import first_of
 
@@ -183,13 +191,13 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
         return {"sentences": sentences, "drawing": artist.drawing(moment, before), "skews": artist.skews(moment)}
 
     yield moment_of([f"Before {step.text}"], frames.before)
-    names = EventNames(event for frame in frames.run for event in frame.events)
+    mixed = mixed_owners(event for frame in frames.run for event in frame.events)
     size = -(-len(frames.run) // max(_FEWEST_MOMENTS, min(_MOST_MOMENTS, most))) or 1
     before = frames.before
     for at in range(0, len(frames.run), size):
         together = frames.run[at : at + size]
         sentences = [
-            f"{step.text} is accepted." if event.kind is EventKind.DONE else names.sentence(event)
+            f"{step.text} is accepted." if event.kind is EventKind.DONE else event_sentence(event, mixed)
             for frame in together
             for event in frame.events
         ]
