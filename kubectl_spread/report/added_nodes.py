@@ -95,23 +95,21 @@ def stays_pending(found: Outlook) -> bool:
 
 def without(found: Prospect, who: str) -> str:
     """Return why no pool gets a node for a pod; `who`: Karpenter."""
-    zones, blocking = series(sold_out(found.answer.errors), "or"), blocked(found, who)
+    # Zones in which a pool has types that fit, none of which is available now
+    unfit = [item.detail for item in found.answer.errors if isinstance(item.detail, Unfit)]
+    wanted = [
+        item for each in unfit if each.compatible & each.fitting and not each.offered for item in each.requirements
+    ]
+    zones = {zone for item in wanted if item.key == ZONE and not item.complement for zone in item.values}
+    blocking = blocked(found, who)
     if zones:
-        return f"that depends on capacity in zone {zones}, where no machine that fits is available now"
+        where = series(sorted(zones), "or")
+        return f"that depends on capacity in zone {where}, where no machine that fits is available now"
     if blocking:
         return "; ".join(blocking)
     general = [_said(item) for item in found.answer.errors if not item.pool]
     of_pools = grouped((_why(found, pool), pool.pool.name) for pool in found.pools)
     return "; ".join(general or (f"{_pools(names)}: {why}" for why, names in of_pools.items()))
-
-
-def sold_out(errors: Iterable[Refusal]) -> list[str]:
-    """Return the zones in which a pool has types that fit, none of which is available now."""
-    unfit = (item.detail for item in errors if isinstance(item.detail, Unfit))
-    wanted = (
-        item for each in unfit if each.compatible & each.fitting and not each.offered for item in each.requirements
-    )
-    return sorted({zone for item in wanted if item.key == ZONE and not item.complement for zone in item.values})
 
 
 def gaps(gaps: Iterable[Gap]) -> Iterator[str]:
@@ -205,16 +203,14 @@ def section(found: Outlook) -> list[Block]:
     blocks: list[Block] = [f"Karpenter, pool by pool{rest}:"]
     blocks += filter(None, (_line(_pool(told, pool)) for pool in told.pools))
     for counted in {item.key: item for item in reversed(told.counted)}.values():  # pools see the same counts
-        rows = [(item.value, str(item.matching), _bringers(item)) for item in counted.domains]
-        head = ("DOMAIN", "MATCHING", "WHO BRINGS IT")
-        if rows:
-            blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows((head, *rows), indent="    ")]
+        rows = [("DOMAIN", "MATCHING", "WHO BRINGS IT")]
+        for item in counted.domains:
+            bringers = [count_noun(item.nodes, "node")] if item.nodes else []
+            bringers += [_pools(item.pools)] if item.pools else []
+            rows.append((item.value, str(item.matching), ", ".join(bringers)))
+        if counted.domains:
+            blocks += [f"  Karpenter counts for {safe(counted.key)}:", Rows(tuple(rows), indent="    ")]
     return blocks if len(blocks) > 1 else []
-
-
-def _bringers(domain: CountedDomain) -> str:
-    nodes = [count_noun(domain.nodes, "node")] if domain.nodes else []
-    return ", ".join((*nodes, *([_pools(domain.pools)] if domain.pools else [])))
 
 
 def document(found: Prospect, of_equal: Outlook) -> Plain:
@@ -235,6 +231,4 @@ form(
     dependsOn=lambda item: [to_document(gap) for gap in item.answer.gaps],
     pools=lambda item: [_pool(item, pool) for pool in item.pools],
 )
-form(Gap, "kind pool key")
 form(CountedDomains, "pool topologyKey=key domains")
-form(CountedDomain, "value matching pools nodes blocks")

@@ -20,8 +20,6 @@ from kubectl_spread.guarantee.recommendation import (
     Option,
     Recommendation,
     RefusedCandidate,
-    ShardLimit,
-    ShardRecommendation,
 )
 from kubectl_spread.guarantee.verdict import (
     GroupResult,
@@ -398,8 +396,6 @@ form(
     "relaxed rules tried whyNot? formulas impossible refused attempts exhaustive timedOut=cut_off "
     "exceptInRollouts=beside_rollouts options shards=by_shards",
 )
-form(ShardRecommendation, "shards pods limits recommendation")
-form(ShardLimit, "rule most")
 form(RefusedCandidate, "constraints regime verdict")
 form(
     Formula,

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.target import command, compact
-from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
+from kubectl_spread.explain.forecast import Forecast
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.status import WorkloadState
@@ -57,7 +56,10 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
     blocks: list[str] = []
     headed: set[object] = set()
     is_cut = False
-    keys = [_subject(report) for report in reports]
+    keys: list[object] = []  # of the workloads; of the pods, if only those were requested
+    for report in reports:
+        own = report.explanation.pod.key if report.placement is None else report.placement.workload.key
+        keys.append(own if report.workload is None else report.workload.key)
     has_evidence = len(set(keys)) == 1 or style.is_detailed
     for report, key in zip(reports, keys, strict=True):
         state, is_first = report.workload, key not in headed
@@ -78,13 +80,6 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
     if is_cut and not style.is_detailed:
         blocks.append("\n".join(table.wrap(_more(reports), style)))
     return "\n\n".join(blocks)
-
-
-def _subject(report: PodReport) -> object:
-    """Return the key of the workload; of the pod, if only that was requested."""
-    if report.workload is not None:
-        return report.workload.key
-    return report.explanation.pod.key if report.placement is None else report.placement.workload.key
 
 
 def others_sentence(explanation: Explanation) -> str:
@@ -154,7 +149,12 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         yield is_detail, table.lay_out(section, style)
     if explanation.conflicts:
         yield True, verdict.conflict_lines(explanation, style)
-    yield False, _notices(report.other_events, style)
+    events = report.other_events[: _MOST_NOTICES if style.is_detailed else 1]
+    notices = ["Other events of the pod:"] if events else []
+    for event in events:
+        what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
+        notices += table.wrap(what, style, indent="  ", hanging="  ")
+    yield False, notices
     if report.suggestions is not None and not style.is_detailed:
         yield False, suggestions.alternatives(report.suggestions, style)
 
@@ -203,42 +203,32 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     where = f"Where the {count_noun(forecast.replicas, 'replica')} of {forecast.workload.key} would end up"
     if forecast.skipped:
         return [f"{where} is not forecast: {forecast.skipped}."]
-    out = [f"{where}, {_basis(forecast)}:"]
+    basis = "for any choice among the best nodes"
+    if not forecast.basis.is_exact:
+        basis = f"over {count_noun(forecast.runs, 'run')}, each with another choice among the best nodes; "
+        sampled = "in a cluster of this size the scheduler looks at only some of the nodes, so it may choose others"
+        basis += sampled if forecast.is_sampled else "other choices are possible"
+    out = [f"{where}, {basis}:"]
     if forecast.placed != Range(forecast.replicas, forecast.replicas):
         out.append(f"  placed: {dashed(forecast.placed)} of {forecast.replicas}")
     for constraint in forecast.constraints:
         name = constraint_name(constraint.position, is_default=constraint.is_default)
         counts = _ranges(constraint.domains) or "no node that fits has this label"
-        out += [f"  {name} ({constraint.topology_key}): {counts}", f"    {_skew(constraint)}"]
+        out.append(f"  {name} ({constraint.topology_key}): {counts}")
+        skew, most = constraint.skew, constraint.max_skew
+        compared = f", within maxSkew {most}"
+        if skew.most > most:
+            soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
+            compared = f", {'exceeds' if skew.least > most else 'may exceed'} maxSkew {most}{soft}"
+        out.append(f"    skew {dashed(skew)}{compared}")
     if forecast.nodes:
         out.append(f"  nodes: {_ranges(forecast.nodes)}")
     return out
 
 
-def _basis(forecast: Forecast) -> str:
-    if forecast.basis.is_exact:
-        return "for any choice among the best nodes"
-    runs = f"over {count_noun(forecast.runs, 'run')}, each with another choice among the best nodes"
-    if forecast.is_sampled:
-        return (
-            f"{runs}; in a cluster of this size the scheduler looks at only some of the nodes, so it may choose others"
-        )
-    return f"{runs}; other choices are possible"
-
-
 def _ranges(ranges: Mapping[str, Range]) -> str:
     """Return `a=3 b=1-2`."""
     return pods_by_domain({name: dashed(pods) for name, pods in ranges.items()}, most=_MOST_DOMAINS)
-
-
-def _skew(constraint: ConstraintForecast) -> str:
-    """Return the final skew, compared with maxSkew."""
-    skew, most = constraint.skew, constraint.max_skew
-    if skew.most <= most:
-        return f"skew {dashed(skew)}, within maxSkew {most}"
-    soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
-    how = "exceeds" if skew.least > most else "may exceed"
-    return f"skew {dashed(skew)}, {how} maxSkew {most}{soft}"
 
 
 def headline(report: PodReport) -> str:
@@ -252,29 +242,19 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _finding(state: WorkloadState) -> str:
-    """Return `, of which 3 find a node and 1 stays Pending`; empty if all or none find a node."""
-    waiting, finding = len(state.pending), state.finding
-    if finding is None or finding.most == 0 or finding.least == waiting:
-        return ""
-    staying = waiting - finding.most
-    find = "finds" if finding == Range(1, 1) else "find"
-    stay = f" and {staying} {'stays' if staying == 1 else 'stay'} Pending" if finding.least == finding.most else ""
-    return f", of which {finding} {find} a node{stay}"
-
-
 def workload_lines(state: WorkloadState) -> list[str]:
     """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
-    running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
+    running, waiting, finding, some = len(state.running), len(state.pending), state.finding, ""
+    if finding is not None and finding.most and finding.least < waiting:  # some find a node, or may find one
+        staying = waiting - finding.most
+        stay = f" and {staying} {'stays' if staying == 1 else 'stay'} Pending" if finding.is_single else ""
+        some = f", of which {finding} {'finds' if finding == Range(1, 1) else 'find'} a node{stay}"
     number = str(running) if state.wanted is not None else count_noun(running, "pod")
-    parts = [
-        f"{number} {'has' if running == 1 else 'have'} a node",
-        f"{pending} {_are(pending)} Pending{_finding(state)}" if pending else "",
-        f"{terminating} {_are(terminating)} terminating" if terminating else "",
-        f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
-    ]
+    parts = [f"{number} {'has' if running == 1 else 'have'} a node"]
+    states = {f"Pending{some}": waiting, "terminating": len(state.terminating), "not created": state.missing}
+    parts += [f"{number} {_are(number)} {what}" for what, number in states.items() if number]
     wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
-    out = [f"{wording.name(state.key)}{wanted}: {', '.join(filter(None, parts))}."]
+    out = [f"{wording.name(state.key)}{wanted}: {', '.join(parts)}."]
     if state.is_paused:
         out.append("  It is paused: its controller creates no pods from a changed template until it is resumed.")
     if state.is_suspended:
@@ -313,14 +293,6 @@ def _message(report: PodReport, style: Style) -> list[str]:
     out = ["Message:", *table.wrap(message, style, indent="  "), *table.wrap(known, style)]
     if comparison is not None and comparison.status is not MessageStatus.SAME:
         out += table.wrap(report.reported.message, style, indent="  ")
-    return out
-
-
-def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
-    out = ["Other events of the pod:"] if events else []
-    for event in events[: _MOST_NOTICES if style.is_detailed else 1]:
-        what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
-        out += table.wrap(what, style, indent="  ", hanging="  ")
     return out
 
 
