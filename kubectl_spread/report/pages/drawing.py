@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus
@@ -355,3 +355,23 @@ def constraint_chart(item: ConstraintStatus, *, not_spread: int) -> Chart:
         reason=item.reason,
         words=("global minimum", "emptiest domain + maxSkew" if is_hard else "domains above it get a lower score"),
     )
+
+
+def frames_of(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the moments of a run, with the numbers of the domains in each `drawing`.
+
+    A domain has one number in the whole run. `same`: numbers of those that look as one moment before.
+    """
+    numbers: dict[tuple[Optional[str], ...], int] = {}
+    last: dict[int, DomainBox] = {}
+    frames = []
+    for moment in moments:
+        boxes = {numbers.setdefault(box.names, len(numbers)): box for box in moment["drawing"].domains}
+        unmarked = {
+            number: box._replace(boxes=tuple(node._replace(is_marked=False) for node in box.boxes))
+            for number, box in boxes.items()
+        }
+        same = {number for number, box in boxes.items() if box == unmarked[number] == last.get(number)}
+        frames.append({**moment, "numbers": list(boxes), "same": same})
+        last = unmarked
+    return frames

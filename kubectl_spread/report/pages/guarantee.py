@@ -24,6 +24,7 @@ from kubectl_spread.report.pages.drawing import (
     Drawing,
     drawn_nodes,
     DrawnPod,
+    frames_of,
     letter,
     Look,
     map_key,
@@ -31,7 +32,6 @@ from kubectl_spread.report.pages.drawing import (
     order,
     Shape,
 )
-from kubectl_spread.report.pages.moments import frames_of
 from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import name
 from kubectl_spread.text.scalars import natural
