@@ -38,7 +38,7 @@ from kubectl_spread.report import recommendation
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
-from kubectl_spread.report.table import paint, Style, table, wrap
+from kubectl_spread.report.table import paint, paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import name, numbered
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -111,7 +111,7 @@ def render(
         details = "--details shows how each rule was proved, what was assumed, and every recommendation in full."
         lines.append(f"More: {recommend}{details}")
     if not style.is_detailed:
-        blocks.append([line for text in lines for line in wrap(text, style, hanging="  ")])
+        blocks.append(paragraphs(lines, style, hanging="  "))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -227,14 +227,13 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
     if not has_ways:
         answers_ = [(found[0][1].rule, *_verdict_with_reason(found)) for found in words.by_rule(result)]
         violations = [f"{rule_text(rule)}: {words.VERDICTS[verdict]}: {why}" for rule, verdict, why in answers_ if why]
-        yield [line for text in violations for line in wrap(text, style, hanging="  ")]
+        yield paragraphs(violations, style, hanging="  ")
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style, hanging="  ")
     notes = words.gap_sentences(gap for gap in result.gaps if style.is_detailed or gap.is_open)
-    lines = [line for note in notes for line in wrap(note, style, indent="  ")]
-    yield ["Not simulated:", *lines] if lines else []
+    yield ["Not simulated:", *paragraphs(notes, style, indent="  ")] if notes else []
 
 
 def _answer(when: str, found: words.Verdicts, style: Style, *, has_way: bool) -> Iterator[str]:
@@ -266,8 +265,8 @@ def _witness(witness: Witness, style: Style) -> Iterator[str]:
     if is_left_out:
         return
     yield from wrap(f"{how}, {begin}:", style, indent="    ")
-    for line in numbered(words.story(witness), where="" if style.is_detailed else "--details prints them"):
-        yield from wrap(line, style, indent="    ", hanging="   ")
+    way = numbered(words.story(witness), where="" if style.is_detailed else "--details prints them")
+    yield from paragraphs(way, style, indent="    ", hanging="   ")
     yield from _counts(witness, style)
 
 

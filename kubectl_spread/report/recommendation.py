@@ -13,7 +13,7 @@ from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.report import proofs as words
-from kubectl_spread.report.table import Style, table, wrap
+from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import numbered, resource, short_name
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun
@@ -32,7 +32,7 @@ def brief(found: Recommendation, style: Style) -> list[list[str]]:
         why = [f"{_reason(found.refused, found.refused.constraints)}{others}"]
     if found.options and found.options[0].changes:
         why += map(_formula, found.formulas)
-    reasons = [line for text in why for line in wrap(text, style, hanging="  ")]
+    reasons = paragraphs(why, style, hanging="  ")
     if not found.options:
         return [[*wrap(sentence, style), *reasons]]
     by_shards = ["maxSkew by number of shards:", *_by_shards(found, style)] if found.by_shards else []
@@ -49,7 +49,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
         yield from _introduction(item, f"Recommended constraints for {result.name}{number}:", style)
         for at, option in enumerate(item.options):
             yield list(_option("Or" if at else "Do", option, style))
-        yield [line for formula in item.formulas for line in wrap(_formula(formula, in_full=True), style, hanging="  ")]
+        yield paragraphs((_formula(formula, in_full=True) for formula in item.formulas), style, hanging="  ")
 
 
 def _by_shards(found: Recommendation, style: Style) -> list[str]:
@@ -92,13 +92,12 @@ def _condition(found: Recommendation) -> str:
 def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
     yield wrap(head, style)
     if found.relaxed and found.impossible:
-        yield [line for item in found.impossible for line in wrap(_formula(item, in_full=True), style, hanging="  ")]
+        yield paragraphs((_formula(item, in_full=True) for item in found.impossible), style, hanging="  ")
     elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
         lines = wrap(_reason(found.refused, found.refused.constraints), style)
         witness = found.refused.verdict.witness
-        for line in () if witness is None else numbered(words.story(witness)):
-            lines += wrap(line, style, indent="  ", hanging="   ")
-        yield lines
+        way = [] if witness is None else numbered(words.story(witness))
+        yield lines + paragraphs(way, style, indent="  ", hanging="   ")
         yield list(_attempts(found, style))
     yield wrap(_condition(found), style)
 

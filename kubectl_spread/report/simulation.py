@@ -30,7 +30,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.pod import GATED
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
-from kubectl_spread.report.table import domain_table, hang_indent, paint, Style, wrap
+from kubectl_spread.report.table import domain_table, hang_indent, paint, paragraphs, Style, wrap
 from kubectl_spread.report.wording import (
     also_counted,
     counted,
@@ -135,12 +135,8 @@ def words_of(verdict: Verdict, step: StepSummary) -> str:
     return (_ENDLESS if is_endless else VERDICTS)[verdict]
 
 
-def _paragraphs(texts: Iterable[str], style: Style, indent: str = "") -> list[str]:
-    return hang_indent((f"{indent}{safe(text)}" for text in texts if text), style.width)
-
-
 def _indented(texts: Iterable[str], style: Style) -> list[str]:
-    return _paragraphs(texts, style, "  ")
+    return paragraphs(texts, style, indent="  ", hanging="  ")
 
 
 def _step_blocks(
@@ -152,8 +148,8 @@ def _step_blocks(
     """
     step = played.summary
     concerned = [item for item in step.workloads if item.is_concerned]
-    yield _paragraphs(map(depends_on, step.gaps), style)
-    yield _paragraphs(played.refusal.splitlines(), style)
+    yield paragraphs(map(depends_on, step.gaps), style, hanging="  ")
+    yield paragraphs(played.refusal.splitlines(), style, hanging="  ")
     unaffected = {item.key for item in step.workloads if not item.is_concerned}
     repeated = () if later is None else {(item.owner, _cause(item, later)) for item in later.summary.waiting()}
     waiting = [
@@ -164,7 +160,7 @@ def _step_blocks(
     if step.refused:
         nodes = sorted({item.node for item in step.refused}) if played.text.startswith("drain ") else []
         cordoned = f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned." if nodes else ""
-        lines = [*_indented(refusals(step), style), *_paragraphs([cordoned], style)]
+        lines = [*_indented(refusals(step), style), *paragraphs([cordoned], style, hanging="  ")]
         yield ["Pods that do not leave their nodes:", *lines]
     if first := played.preparation:
         yield [
@@ -197,7 +193,7 @@ def _step_blocks(
         f"Not affected by this step, but already incomplete: {stuck}" if stuck and not is_known else "",
         f"Gone, and no controller creates them again: {gone}" if gone else "",
     )
-    yield _paragraphs(notes, style)
+    yield paragraphs(notes, style, hanging="  ")
     yield from _workloads(concerned, step, style, is_last=later is None)
     if later is not None:
         return
@@ -210,7 +206,7 @@ def _step_blocks(
     if step.witness:
         sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
         way = numbered(sentences, where="" if style.is_detailed else "--details prints them")
-        lines = [part for line in way for part in wrap(line, style, indent="  ", hanging="   ")]
+        lines = paragraphs(way, style, indent="  ", hanging="   ")
         title = f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:"
         yield [title, *lines] if lines else []
     yield wrap(certainty(step), style)
@@ -233,7 +229,7 @@ def _workloads(
         pending = _all_pending(step)
         totals = f"{len(concerned):,} workloads: {', '.join(listed)}"
         totals += f"; {_sampled(step)}{pods(pending)} Pending" if pending.most else ""
-        yield _paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style)
+        yield paragraphs([f"{totals}; --details lists all, not only {_MOST_LISTED}"], style, hanging="  ")
     is_fine = all(item.verdict is Verdict.COMPLETES for item in concerned)
     has_tables = style.is_detailed or (is_last and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS)
     well = [name(item.key) for item in concerned if item.verdict is Verdict.COMPLETES and not item.is_deleted]

@@ -62,7 +62,12 @@ def wrap(text: str, style: Style, *, indent: str = "", hanging: str = "") -> lis
 
     The first line starts with `indent`, the others with `indent` and `hanging`.
     """
-    return hang_indent([indent + safe(text)], style.width, hanging=hanging) if text else []
+    return paragraphs([text], style, indent=indent, hanging=hanging)
+
+
+def paragraphs(texts: Iterable[str], style: Style, *, indent: str = "", hanging: str = "") -> list[str]:
+    """Return several paragraphs as `wrap` does; empty ones are left out."""
+    return hang_indent((indent + safe(text) for text in texts if text), style.width, hanging=hanging)
 
 
 def lay_out(blocks: Iterable[Block], style: Style = UNBROKEN) -> list[str]:

@@ -15,7 +15,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
-from kubectl_spread.report.table import hang_indent, Style, table, wrap
+from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import short_name
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
@@ -35,7 +35,7 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
     """
     is_detailed, every = style.is_detailed, report.domains
     out = wrap(heading(report), style, hanging="    ")
-    out += hang_indent((f"  {safe(text)}" for text in facts(report, is_detailed=is_detailed)), style.width)
+    out += paragraphs(facts(report, is_detailed=is_detailed), style, indent="  ", hanging="  ")
     visible = domains_to_show(every, _MOST_DOMAINS if is_detailed else _FEW_DOMAINS)
     rows = [
         (
@@ -53,7 +53,7 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
         out += table([head, *rows], style, indent="  ")
     if len(visible) < len(every):
         out.append(f"  and {len(every) - len(visible)} more domains")
-    return out + hang_indent((f"  {safe(text)}" for text in details(report, is_detailed=is_detailed)), style.width)
+    return out + paragraphs(details(report, is_detailed=is_detailed), style, indent="  ", hanging="  ")
 
 
 def heading(report: ConstraintReport) -> str:

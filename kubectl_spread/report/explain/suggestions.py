@@ -15,7 +15,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.report.table import hang_indent, paint, Style, wrap
+from kubectl_spread.report.table import paint, paragraphs, Style, wrap
 from kubectl_spread.report.wording import series
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
@@ -101,7 +101,7 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     """Return a change with its effect and its trade-off, and what to run or to write."""
     words = title(item) if style.is_detailed else safe(item.title)
     out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style, hanging=_INDENT)]
-    to_write = hang_indent((f"{_INDENT}  {safe(text)}" for text in item.lines), style.width)
+    to_write = paragraphs(item.lines, style, indent=f"{_INDENT}  ", hanging="  ")
     commands = [f"{_INDENT}$ {style.command(command)}" for command in item.commands]
     if style.is_detailed:
         out += to_write
@@ -115,10 +115,7 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     ]
     notes = (f"Note: {note}." for note in item.notes)
     unknown = (f"Not simulated: {what}." for what in item.effect.not_followed)
-    before, after = (
-        hang_indent((f"{_INDENT}{safe(text)}" for text in texts if text), style.width, hanging="")
-        for texts in (sentences, (*notes, *unknown))
-    )
+    before, after = (paragraphs(texts, style, indent=_INDENT) for texts in (sentences, (*notes, *unknown)))
     return [*out, *before, *commands, *after]
 
 
