@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     left_out: int
 
 
-class Poller:
+class Poller(threading.Thread):
     """A thread that reads the cluster repeatedly, and keeps the last reading.
 
     After a failure the next reading opens a new connection, so a changed kubeconfig, certificate or token is used.
@@ -65,6 +65,7 @@ class Poller:
     def __init__(
         self, request: StatusRequest, *, interval_s: float, report: Callable[[Optional[str]], None] = lambda _: None
     ) -> None:
+        super().__init__(name="poller", daemon=True)
         self.interval_s = interval_s
         self.successes = self.failures = 0
         self.last: Optional[Reading] = None
@@ -73,26 +74,16 @@ class Poller:
         self._report = report
         self._reader: Optional[StatusReader] = None
         self._problem: Optional[str] = None
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="poller", daemon=True)
+        self._end = threading.Event()
 
     @property
     def is_up(self) -> bool:
         """Return whether the last reading succeeded, and nothing was forbidden."""
         return self.last is not None and self._problem is None
 
-    @property
-    def is_alive(self) -> bool:
-        """Return whether the thread still reads."""
-        return self._thread.is_alive()
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
     def stop(self) -> None:
         """Stop before the next reading; a reading in progress ends with the process."""
-        self._stopped.set()
+        self._end.set()
 
     def recent(self, most_s: float) -> Optional[Reading]:
         """Return the last reading, unless it is older than a number of seconds."""
@@ -116,12 +107,13 @@ class Poller:
         self._tell(f"the cluster does not allow to list {forbidden}: metrics are missing" if forbidden else None)
         return True
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Read until the end; the thread calls it."""
         failures_in_a_row = 0
-        while not self._stopped.is_set():
+        while not self._end.is_set():
             failures_in_a_row = 0 if self.read_once() else failures_in_a_row + 1
             pause_s = self.interval_s * 2.0 ** min(max(failures_in_a_row - 1, 0), 10)
-            self._stopped.wait(min(pause_s, max(_LONGEST_PAUSE_S, self.interval_s)))
+            self._end.wait(min(pause_s, max(_LONGEST_PAUSE_S, self.interval_s)))
 
     def _read(self) -> Reading:
         """Return a new reading.
@@ -242,7 +234,7 @@ class ExporterServer(ThreadingHTTPServer):
 
     def _healthz(self) -> HttpResponse:
         """Answer whether the process works: an API server that does not answer is not a reason to restart it."""
-        if not self.poller.is_alive:
+        if not self.poller.is_alive():
             return HttpResponse(500, "the reading thread has ended\n")
         if time.monotonic() - self.poller.began > self._stuck_s:
             return HttpResponse(500, "a reading is stuck\n")

@@ -65,3 +65,9 @@ def range_of(numbers: Iterable[int]) -> Range:
     """Return the lowest and the highest number; 0 and 0 without any."""
     every = list(numbers)
     return Range(min(every, default=0), max(every, default=0))
+
+
+def sum_of(ranges: Iterable[Range]) -> Range:
+    """Return the lowest and the highest sum of numbers in ranges."""
+    every = list(ranges)
+    return Range(sum(item.least for item in every), sum(item.most for item in every))

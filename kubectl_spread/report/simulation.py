@@ -26,7 +26,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of, sum_of
 from kubectl_spread.objects.pod import GATED
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
@@ -122,11 +122,10 @@ def _verdict(step: PlayedStep) -> str:
 
 def _all_pending(step: StepSummary) -> Range:
     """Return the number of Pending pods of the workloads that the step concerns."""
-    numbers = [item.pending for item in step.workloads if item.is_concerned]
     if step.basis is Basis.ALL_OUTCOMES:
         concerned = {item.key for item in step.workloads if item.is_concerned}
         return range_of(sum(pod.owner in concerned for pod in ending.pending) for ending in step.endings)
-    return Range(sum(item.least for item in numbers), sum(item.most for item in numbers))
+    return sum_of(item.pending for item in step.workloads if item.is_concerned)
 
 
 def words_of(verdict: Verdict, step: StepSummary) -> str:
@@ -407,7 +406,7 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     if is_mixed:
         head += ["old", "new"]
         for row, domain, old in zip(rows, spread.domains, earlier, strict=True):
-            row.append(str(Range(sum(of.least for of in old), sum(of.most for of in old))))
+            row.append(str(sum_of(old)))
             row.append(str(domain.revisions.get(revision, Range(0, 0))))
     shown = rows
     if len(rows) > _MOST_DOMAINS and not style.is_detailed:

@@ -30,7 +30,7 @@ from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
-from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of, sum_of
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Selector
@@ -308,4 +308,4 @@ def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) 
         inner = own
         if at:
             outer_of = {goal.domain_of[node]: nested[at - 1][0].domain_of[node] for node in goal.domain_of}
-    return Range(sum(item.least for item in inner.values()), sum(item.most for item in inner.values()))
+    return sum_of(inner.values())

@@ -15,7 +15,7 @@ from kubectl_spread.engine.results.answer import Moment, Outcome, PodState, Trac
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import domain_pods, DomainPods
 from kubectl_spread.engine.run import PartAnswer, StepAnswer
-from kubectl_spread.objects.keys import ObjectKey, Range, range_of
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of, sum_of
 from kubectl_spread.objects.node import nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 
@@ -350,16 +350,12 @@ def _sums(workloads: Sequence[WorkloadSummary], topology_keys: Iterable[str]) ->
         if len(spreads) < max(1, len(workloads)):
             continue
         domains = tuple(
-            DomainPods(same[0].value, _sum([item.before for item in same]), _sum([item.after for item in same]), {})
+            DomainPods(same[0].value, sum_of(item.before for item in same), sum_of(item.after for item in same), {})
             for same in zip(*(item.domains for item in spreads), strict=True)
         )
         before, after = ([getattr(item, name) for item in domains] for name in ("before", "after"))
         sums.append(WorkloadSpread(name, domains, _skew(before), _skew(after), None, is_balanced=False))
     return tuple(sums)
-
-
-def _sum(ranges: Sequence[Range]) -> Range:
-    return Range(sum(item.least for item in ranges), sum(item.most for item in ranges))
 
 
 def _skew(domains: Sequence[Range]) -> Range:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.node_view import NodeView, NotConsidered
 from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import amount
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
@@ -29,20 +31,18 @@ class NodeGroup(NamedTuple):
 
 def groups(explanation: Explanation) -> list[NodeGroup]:
     """Return the nodes that do not fit, the largest group first."""
-    failing: dict[str, list[int]] = {name: [] for name in explanation.node_names}
-    for at, requirement in enumerate(explanation.requirements):
+    refusing: dict[str, tuple[Requirement, ...]] = dict.fromkeys(explanation.node_names, ())
+    for requirement in explanation.requirements:
         for name, allowed in zip(explanation.node_names, requirement.allowed.tolist(), strict=True):
-            if not allowed:
-                failing[name].append(at)
-    found: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
-    for node in explanation.nodes:
-        key = (node.recorded.reasons, tuple(failing[node.name]))
-        found.setdefault(key, []).append(node.name)
-    ordered = sorted(found.items(), key=lambda item: -len(item[1]))
-    texts = [requirement.text for requirement in explanation.requirements]
+            refusing[name] += () if allowed else (requirement,)
+    alike = grouped(((node.recorded.reasons, tuple(map(id, refusing[node.name]))), node) for node in explanation.nodes)
     return [
-        NodeGroup(", ".join(reported), tuple(texts[at] for at in refused), tuple(names))
-        for (reported, refused), names in ordered
+        NodeGroup(
+            ", ".join(same[0].recorded.reasons),
+            tuple(requirement.text for requirement in refusing[same[0].name]),
+            tuple(node.name for node in same),
+        )
+        for same in sorted(alike.values(), key=len, reverse=True)
     ]
 
 
