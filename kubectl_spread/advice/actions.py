@@ -24,6 +24,7 @@ from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import Storage, StorageClass
 from kubectl_spread.objects.workloads.replica import daemon
+from kubectl_spread.text import emit
 
 Plain = dict[str, Any]
 
@@ -90,18 +91,11 @@ class EditSpec(Action):
         for op in self.ops:
             path = path_text((*target.spec, *op.path))
             if op.op == ADD:
-                lines.append(f"{path.removesuffix(f'.{END}')}: {_flow(op.value)}")
+                value = emit.scalar(op.value) if isinstance(op.value, str) else json.dumps(op.value)
+                lines.append(f"{path.removesuffix(f'.{END}')}: {value}")
             elif op.op == REMOVE:
                 lines.append(f"{path}: removed")
         return Written(*target.written(self.ops, problem.own), lines)
-
-
-def _flow(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    is_plain = isinstance(value, str) and value[:1].isalpha()
-    if is_plain and value.replace("-", "").replace("/", "").replace(".", "").isalnum():
-        return str(value)
-    return json.dumps(value)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.moves.nodes import is_control_plane, is_unfit, misspelt_values, SAME_PLACE
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from kubectl_spread.objects.amounts.resources import amount, CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS, ZONE
 from kubectl_spread.objects.storage import Volume
@@ -229,7 +229,7 @@ def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[s
         if not total:
             continue
         if resource == CPU:
-            room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
+            room[CPU] = amount(CPU, total)
         elif resource in (MEMORY, EPHEMERAL_STORAGE):
             room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
         elif resource != PODS:
