@@ -11,14 +11,13 @@ from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, plain_constraint, SCHEDULE_ANYWAY
-from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, LEGACY
 from kubectl_spread.text import emit
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
 
 FIELD = "topologySpreadConstraints"
-_SUCCESSORS = {"failure-domain.beta.kubernetes.io/zone": ZONE, "failure-domain.beta.kubernetes.io/region": REGION}
-_RENAMED = {**_SUCCESSORS, **{new: old for old, new in _SUCCESSORS.items()}}
+_RENAMED = {**LEGACY, **{old: new for new, old in LEGACY.items()}}
 _MOST_SKEW = 1_000
 _TIGHT = 3  # Up to this maxSkew, even a few pods are spread.
 

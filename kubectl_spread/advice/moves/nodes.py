@@ -21,7 +21,7 @@ from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, OUTAGES, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import HOSTNAME, OS, REGION, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, LEGACY, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, misspelt, spelling_of
 
@@ -308,8 +308,8 @@ _BORN_WITH = (*_OF_PROVISIONED, "kubernetes.io/", "node.kubernetes.io/", "beta.k
 _MOST_VALUES = 4  # Most values, and most nodes, that are proposed one by one.
 _MOST_LABELLED = 20  # Most nodes that are labelled in one change.
 SAME_PLACE = {
-    ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
-    REGION: ("failure-domain.beta.kubernetes.io/region",),
+    ZONE: (LEGACY[ZONE], "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
+    REGION: (LEGACY[REGION],),
 }
 
 
