@@ -370,7 +370,7 @@ class _Search:
         result = self._proved(candidate, regimes, self._rules, limit=self._limit, members=self._members)
         changes = self._changes(candidate)
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members) if changes else ()
-        needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
+        needs = tuple(NeededDomains(key, self._needs(key, candidate)) for key in self._keys)
         return Option(
             candidate, self._soft(candidate) if changes else (), self._terms(candidate), patches, result, needs,
             self._has_volumes, changes,
@@ -386,12 +386,22 @@ class _Search:
                 if is_optional and value not in (None, []) and all((name, value) not in found for found in kept):
                     yield f"{name} {', '.join(value) if isinstance(value, list) else value}"
 
-    def _needs(self, key: str) -> int:
-        """Return the fewest domains that can hold all pods."""
+    def _needs(self, key: str, candidate: tuple[Hard, ...]) -> int:
+        """Return the fewest domains that can hold all pods.
+
+        While a domain that counts has no room, no other gets more pods than maxSkew.
+        """
         least = [
             rule.amount.numerator
             for rule in self._rules
             if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS
+        ]
+        members = [self._with(item, candidate) for item in self._members]
+        builder = GroupBuilder(members, self._cluster, self._request.profiles, (), regime=Regime.CREATION)
+        least += [
+            min(-(-self._pods // spread.max_skew), len(spread.eligible))
+            for spread in builder.filters().of_kind[0].spreads
+            if spread.topology_key == key
         ]
         if key in self._apart:
             least += [item.controller.workload.replicas or 0 for item in self._members]

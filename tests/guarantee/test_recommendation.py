@@ -171,6 +171,20 @@ def test_separate_pods_need_a_domain_each(capsys: pytest.CaptureFixture[str], tm
     assert "\nDo: set required anti-affinity by hostname" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("rules", "max_skew", "nodes"), [((), 2, 4), (("--at-most", "zone=1/2"), 1, 7)])
+def test_full_nodes_that_count_need_others_with_room(
+    rules: tuple[str, ...], max_skew: int, nodes: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """While a node is full and keeps no pod, every other one takes maxSkew pods at most."""
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 7)))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=3", "--regime", "creation")
+    (option, *_) = recommended(capsys, *facts, *rules, "--max-count", "hostname=2")["options"]
+
+    assert option["constraints"][0]["topologyKey"] == option["neededDomains"][0]["topologyKey"] == HOSTNAME
+    assert option["constraints"][0]["maxSkew"] == max_skew
+    assert option["neededDomains"][0]["domains"] == nodes
+
+
 def test_new_volumes_are_left_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Whether every pod finds a node is not decided with them, and the cost of the option says so."""
     kafka = workload("StatefulSet", 3)
