@@ -430,14 +430,16 @@ def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
 
 
 _MOST_ROWS = 1000
+_MOST_FULL = 5  # rows that may visit as many states as one answer; more rows share as many as these
+_LEAST_STATES = 1_000  # of a row
 
 
 def replica_table(read: SimulateInputs, numbers: Optional[Range], watch: Watch) -> ReplicaTable:
     """Return a row for each number of replicas.
 
     Args:
-        read: the steps, of which a `scale` with a range only names the workload, and what they need; the limits are of
-            all rows together.
+        read: the steps, of which a `scale` with a range only names the workload, and what they need; many rows share
+            the limit of states.
         numbers: of replicas; None for the range of the workload's autoscaler.
         watch: shows the progress of the search, and can end it.
 
@@ -460,7 +462,10 @@ def replica_table(read: SimulateInputs, numbers: Optional[Range], watch: Watch) 
             f"{least}..{most} replicas are more than {_MOST_ROWS:,} rows: name a shorter range with --replicas"
         )
     rest = tuple(command for command in request.commands if ".." not in command.value("replicas"))
-    request = request._replace(limits=request.limits._replace(has_messages=False))
+    states = max(
+        _LEAST_STATES, min(request.limits.max_states, _MOST_FULL * request.limits.max_states // (most - least + 1))
+    )
+    request = request._replace(limits=request.limits._replace(has_messages=False, max_states=states))
     rows: list[ReplicaCountRow] = []
     errors: tuple[SourceError, ...] = ()
     for replicas in range(least, most + 1):
