@@ -215,7 +215,7 @@ class PendingPodProblem:
     @property
     def rivals(self) -> tuple[Pod, ...]:
         """Return the Pending pods of other workloads that may take the room before the pod."""
-        return self.before if self.is_contended else ()
+        return self.before if self.is_contended else (*self.before, *self.after)
 
     @cached_property
     def missing(self) -> int:

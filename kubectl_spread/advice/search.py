@@ -28,6 +28,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Suggestions, Why
 from kubectl_spread.advice.target import LEAVE_THEIR_PODS, manager_of
 from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list
@@ -208,6 +209,8 @@ class _Search:
                 self._failed.append((other.change, effect))
             elif effect.pending_after:
                 self._partial.append(other._replace(effect=effect))
+                owner = key_of(self._problem.owner)
+                self._failed.append((other.change, Setback(Why.OWN_WAIT, effect.pending_after, owner)))
             else:
                 return other._replace(effect=effect)
         # Does it help with a rollout that deletes old pods before it creates new ones?
@@ -403,9 +406,11 @@ def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: 
 
 
 def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
-    """Return the most obvious changes that do not help, one of each kind."""
+    """Return the most obvious changes that do not help, one of each kind; first those that help the pod itself."""
     by_family: dict[str, tuple[Change, Setback]] = {}
-    for change, setback in sorted(failed, key=lambda item: (item[0].parts, item[0].rank, item[0].weight)):
+    for change, setback in sorted(
+        failed, key=lambda item: (item[1].why is Why.POD_WAITS, item[0].rank, item[0].weight)
+    ):
         if setback.why is not Why.NOT_APPLICABLE and change.parts == 1:
             by_family.setdefault(change.family, (change, setback))
     return list(by_family.values())[:SHOWN]

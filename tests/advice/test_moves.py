@@ -279,3 +279,13 @@ def test_what_an_operator_makes_is_left_to_it() -> None:
 
     assert () == edit.commands
     assert ("Database main creates the pods: change the pod template in it",) == edit.notes
+
+
+def test_a_new_node_has_room_for_others_that_may_take_it_first() -> None:
+    """The job fits the small node as well, and the scheduler may put it on the new one before the second pod comes."""
+    objects = [n("a1"), web("w0", requests={"cpu": "32"}), web("w1", requests={"cpu": "32"})]
+    objects.append(pod("job", requests={"cpu": "1"}))
+    best, *_ = suggestions(objects)
+
+    assert "add a node with cpu 65 free" == best.title
+    assert (2, 0) == (best.effect.placed_after, best.effect.pending_after)

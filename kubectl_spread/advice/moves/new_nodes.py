@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.advice.actions import AddNodes
@@ -14,6 +14,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import amount, CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS, ZONE
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
@@ -157,7 +158,10 @@ def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
 
 
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
-    """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
+    """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes.
+
+    After each size comes the same one with room for the other waiting pods that may use such a node, too.
+    """
     rank, there = Rank.NEW_NODE, _nodes_at(problem, place)
     if there and all(map(is_control_plane, there)):
         rank = Rank.FIRST_NODE
@@ -182,10 +186,12 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
     usual = _pods_on_a_usual_node(problem)
     if waiting > _MOST_NEW and 0 < -(-waiting // usual) <= _MOST_USUAL:
         sizes.append((-(-waiting // usual), usual))
+    rivals = [pod for pod in problem.rivals if pod.cls.node_requirement.matches(labels, "")]
+    additions = ([], rivals) if rivals else ([],)
 
     def step(at: int) -> Change:
-        nodes, pods = sizes[at % len(sizes)]
-        room = _room(problem, pods, with_rivals=at >= len(sizes))
+        nodes, pods = sizes[at // len(additions)]
+        room = _room(problem, pods, additions[at % len(additions)])
         made: list[Plain] = []
         for number in range(1, nodes + 1):
             name = f"new-node-{number}"
@@ -201,7 +207,7 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         note = "the node also needs room for your DaemonSet pods"
         return Change(title, (AddNodes(tuple(made)),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
-    return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
+    return Ladder(len(sizes) * len(additions), step)
 
 
 def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
@@ -219,12 +225,12 @@ def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
     return fitting[len(fitting) // 2] if fitting else 1
 
 
-def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[str, str]:
-    """Return the allocatable resources that a number of pods needs, as Kubernetes quantities."""
+def _room(problem: PendingPodProblem, pods: int, others: Iterable[Pod]) -> dict[str, str]:
+    """Return the allocatable resources that a number of pods and others need, as Kubernetes quantities."""
     room: dict[str, str] = {}
     wanted = Counter({name: amount * pods for name, amount in problem.pod.cls.requests})
-    for rival in problem.rivals if with_rivals else ():
-        wanted.update(dict(rival.cls.requests))
+    for other in others:
+        wanted.update(dict(other.cls.requests))
     for resource, total in wanted.items():
         if not total:
             continue
