@@ -164,8 +164,9 @@ class PendingPodProblem:
 
     def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
-        matching = self.columns.matches(self.pod.namespace, selector, 0)
-        return [self.columns.groups[at] for at in matching.nonzero()[0]]
+        matching = self.columns.matches(self.pod.namespace, selector)
+        running = dict.fromkeys(self.columns.bound_groups.tolist())
+        return [self.columns.groups[at] for at in running if matching[at]]
 
     @cached_property
     def own_labels(self) -> dict[str, str]:

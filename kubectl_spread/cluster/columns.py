@@ -42,6 +42,7 @@ def unique(numbers: NDArray[Number]) -> NDArray[Number]:
 
 
 _Label = tuple[str, str, str]  # namespace, key, value
+_NO_GROUPS: Bools = np.zeros(0, np.bool_)
 
 
 class LabelGroup(NamedTuple):
@@ -53,68 +54,47 @@ class LabelGroup(NamedTuple):
 
 
 class LabelGroups:
-    """Groups in the order they were met.
+    """Groups in the order they were met; the columns of similar clusters share them.
 
-    LabelGroups made from a base start with its groups, and share the answers about these.
+    all: every group; a group that is new gets the next index.
     """
 
-    def __init__(self, base: Optional[LabelGroups] = None) -> None:
-        self._base = base
-        self._taken = 0 if base is None else len(base)
+    def __init__(self) -> None:
         self._numbers = Numbering[LabelGroup]()
-        self._own = self._numbers.listed
-        self._having: dict[_Label, list[int]] = {}  # own groups that have a label
+        self.all = self._numbers.listed
+        self._having: dict[_Label, list[int]] = {}  # groups that have a label
         self._in_namespace: dict[str, list[int]] = {}
-        self._indexed = 0  # so many own groups are in the two
-
-    def __len__(self) -> int:
-        return self._taken + len(self._own)
-
-    def all(self) -> list[LabelGroup]:
-        """Return every group."""
-        return [*([] if self._base is None else self._base.all()[: self._taken]), *self._own]
+        self._indexed = 0  # so many groups are in the two
+        self._answers: dict[tuple[str, Selector], Bools] = {}
 
     def add(self, group: LabelGroup) -> int:
         """Add a group if it is new, and return its index."""
-        found = self._find(group)
-        return self._taken + self._numbers[group] if found is None else found
+        return self._numbers[group]
 
-    def matching(self, namespace: str, selector: Selector, known: int = 0) -> Bools:
-        """Return bool (G - known,): groups with counted pods, without the first `known` and terminating ones."""
-        start = max(0, known - self._taken)
-        own = np.zeros(len(self._own) - start, np.bool_)
-        for at in self._candidates(namespace, selector):
-            group = self._own[at]
-            if at >= start and not group.terminating and selector.matches(dict(group.labels)):
-                own[at - start] = True
-        if self._base is None or known >= self._taken:
-            return own
-        return np.concatenate([self._base.first_matching(namespace, selector, self._taken)[known:], own])
-
-    @cached_method
-    def first_matching(self, namespace: str, selector: Selector, end: int) -> Bools:
-        """Return the matching groups among the first ones, bool (end,)."""
-        return self.matching(namespace, selector)[:end]
+    def matching(self, namespace: str, selector: Selector) -> Bools:
+        """Return bool (G,): groups with counted pods, without terminating ones; do not write to it."""
+        found = self._answers.get((namespace, selector), _NO_GROUPS)
+        known = len(found)
+        if known < len(self.all):
+            found = np.concatenate([found, np.zeros(len(self.all) - known, np.bool_)])
+            for at in self._candidates(namespace, selector):
+                group = self.all[at]
+                if at >= known and not group.terminating:
+                    found[at] = selector.matches(dict(group.labels))
+            self._answers[namespace, selector] = found
+        return found
 
     def all_matches(self, namespace: str, selector: Selector) -> Bools:
         """Return bool (G,): groups that a selector matches, terminating ones included."""
-        every = self.all()
-        found = self.matching(namespace, selector)
-        for at, group in enumerate(every):
+        found: Bools = self.matching(namespace, selector).copy()
+        for at, group in enumerate(self.all):
             if group.terminating and group.namespace == namespace:
                 found[at] = selector.matches(dict(group.labels))
         return found
 
-    def _find(self, group: LabelGroup) -> Optional[int]:
-        found = None if self._base is None else self._base._find(group)  # noqa: SLF001 (of the same class)
-        if found is not None and found < self._taken:
-            return found
-        own = self._numbers.get(group)
-        return None if own is None else self._taken + own
-
     def _candidates(self, namespace: str, selector: Selector) -> list[int]:
         """Return groups that may match: those with a label that the selector requires, if it requires one."""
-        for group in self._own[self._indexed :]:
+        for group in self.all[self._indexed :]:
             self._in_namespace.setdefault(group.namespace, []).append(self._indexed)
             for key, value in group.labels:
                 self._having.setdefault((group.namespace, key, value), []).append(self._indexed)
@@ -338,7 +318,7 @@ class Columns:
         other.nonzero_cpu, other.nonzero_memory = moved(self.nonzero_cpu), moved(self.nonzero_memory)
         other._numbers, other.has_pod_affinity = Numbering(self.classes), self.has_pod_affinity
         other.classes = other._numbers.listed
-        other._hold(LabelGroups(self._groups))
+        other._hold(self._groups)
         other._group_of, other._class_by_id = dict(self._group_of), dict(self._class_by_id)
         other._kept = list(self._kept)
         other.pods = [list(self.pods[at]) if at >= 0 else [] for at in old_at.tolist()]
@@ -504,11 +484,7 @@ class Columns:
 
     @property
     def groups(self) -> list[LabelGroup]:
-        return self._groups.all()
-
-    @property
-    def group_count(self) -> int:
-        return len(self._groups)
+        return self._groups.all
 
     def slots(self) -> Int64s:
         """Return how many pods each node can hold, int64 (N,)."""
@@ -560,7 +536,7 @@ class MatchCounter:
         self._namespace = namespace
         self._selector = selector
         self._columns = columns
-        self._matches = np.zeros(0, np.bool_)  # (G,), for the groups that are known
+        self._matches = _NO_GROUPS  # (G,), for the groups that are known
         self._seen = 0
         self.counts = columns.zeros()
         self.amounts: Union[int, Int32s] = 1
@@ -571,9 +547,8 @@ class MatchCounter:
         end = len(columns.bound_pods)
         if self._seen == end:
             return _NO_NODES
-        if len(self._matches) != columns.group_count:
-            fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))
-            self._matches = np.concatenate([self._matches, fresh])
+        if len(self._matches) != len(columns.groups):
+            self._matches = columns.matches(self._namespace, self._selector)
         new = slice(self._seen, end)
         self._seen = end
         if new.stop - new.start == 1:

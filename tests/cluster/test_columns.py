@@ -99,7 +99,7 @@ def test_the_pods_of_some_groups_are_found_with_and_without_an_index() -> None:
     found = []
     for at, pod in enumerate(cluster.pods[30:]):
         columns.bind(pod, at % 3)
-        wanted = np.arange(columns.group_count) % (2 + at % 3) == 1
+        wanted = np.arange(len(columns.groups)) % (2 + at % 3) == 1
         found.append((columns.positions(wanted).tolist(), np.flatnonzero(wanted[columns.bound_groups]).tolist()))
 
     assert [expected for _, expected in found] == [places for places, _ in found]

@@ -518,7 +518,7 @@ class View:
 
     def _matching(self, item: Counting) -> list[int]:
         """Return the label groups that a constraint counts; the empty selector counts none."""
-        return self._matching_groups(item.namespace, item.constraint.selector, len(self._labels))
+        return self._matching_groups(item.namespace, item.constraint.selector, len(self._labels.all))
 
     @cached_method
     def _matching_groups(self, namespace: str, selector: Selector, _: int) -> list[int]:
