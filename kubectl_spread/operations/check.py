@@ -229,6 +229,7 @@ def _origins(run: CheckRun) -> list[Optional[Subject]]:
 
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
+    are_running = rollouts is not None
     rounds = _placements(run, known) if known is not None else []
     every = [checked for result in run.results for checked in result.workloads]
     specs = grouped((checked.workload.key, fields(checked.manifest.plain, "spec")) for checked in every)
@@ -275,6 +276,7 @@ def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Option
         namespace=namespace,
         policies=policies,
         specs={key: copies[0] for key, copies in specs.items()},
+        are_running=are_running,
     )
     return run._replace(facts=facts)
 

@@ -138,6 +138,7 @@ class KnownCluster:
         keys: Optional[frozenset[str]] = None,
         policies: Sequence[Policy] = (),
         specs: Mapping[str, Plain] = _NO_SPECS,
+        are_running: bool = False,
     ) -> None:
         """Store the input. All results are computed on first use.
 
@@ -145,7 +146,7 @@ class KnownCluster:
             None. placements: of workloads that are already placed. rollouts: of these workloads. namespace: replaces
             `default`, also for workloads without a namespace. keys: label keys of nodes, if nothing but their values is
             known about the cluster; None for a whole cluster. policies: that the workloads are to keep. specs: of the
-            workloads, by their keys.
+            workloads, by their keys. are_running: the workloads are those of the cluster, not of manifests.
         """
         self._cluster = cluster
         self._profiles = scheduler_profiles.profiles() if profiles is None else profiles
@@ -160,6 +161,7 @@ class KnownCluster:
         self._searched = 0
         self._policies = policies
         self._specs = specs
+        self._are_running = are_running
 
     @cached_property
     def node_keys(self) -> frozenset[str]:
@@ -170,6 +172,8 @@ class KnownCluster:
         """Return the API server's messages about a manifest that changes immutable fields of the running workload."""
         from kubectl_spread.kubectl.situation import immutable_changes
 
+        if self._are_running:  # they have only some of their fields
+            return ()
         running = self._cluster.controllers.get(key_of(self._located(workload)))
         release = next(iter(self._profiles.values())).release
         return () if running is None else tuple(immutable_changes(workload.kind, running.spec, spec, release))
