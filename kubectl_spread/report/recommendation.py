@@ -33,9 +33,9 @@ def brief(found: Recommendation, style: Style) -> list[list[str]]:
     if found.options and found.options[0].changes:
         why += map(_formula, found.formulas)
     reasons = paragraphs(why, style, hanging="  ")
-    if not found.options:
-        return [[*wrap(sentence, style), *reasons]]
     by_shards = ["maxSkew by number of shards:", *_by_shards(found, style)] if found.by_shards else []
+    if not found.options:
+        return [[*wrap(sentence, style), *reasons], by_shards]
     return [[*wrap(sentence, style), *lines], reasons, by_shards]
 
 

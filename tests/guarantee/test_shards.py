@@ -110,3 +110,14 @@ def test_wrong_ranges_are_refused(words: tuple[str, ...], message: str, capsys: 
 
     assert run(["guarantee", *facts, *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_numbers_of_shards_have_a_table_even_if_nothing_keeps_the_policy_now(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("-f", str(REDIS / "1-zone-3-shards.yaml"), "--less-than", "node=1/3", "--topology", "zones=1,nodes=2")
+    run(["guarantee", *words, "--recommend", "--shards", "2..3", "--effort", "quick", "--regime", "creation"])
+    out = capsys.readouterr().out
+
+    assert "  3        6      1                                       none proved\n" in out
+    assert "so 6 nodes are needed; there are 2." in out
