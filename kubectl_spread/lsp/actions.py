@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from lsprotocol import types
 
 from kubectl_spread.lint import suppress
-from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.fixing import apply_fixes, edits_of
 from kubectl_spread.lsp.protocol import Client, diagnostic, offset, span_range
@@ -86,7 +86,10 @@ def actions(asked: types.CodeActionParams, editor: Editor) -> list[types.CodeAct
         return []
     answer: list[types.CodeAction] = []
     if _is_asked_for(QUICK_FIX, asked.context):
-        here = _findings_in(asked.range, checked, editor.client)
+        source, encoding = checked.result.source, editor.client.encoding
+        start, end = (offset(source, place, encoding) for place in (asked.range.start, asked.range.end))
+        touched = (item for item in checked.findings if item.place.span.start <= end and start <= item.place.span.end)
+        here = list(itertools.islice(touched, _MOST_FINDINGS))
         answer += [action for finding in here for action in _fixes(finding, checked, editor)]
         answer += [
             _action(f"ignore {finding.rule.code} here", checked, editor, edits=[edit], finding=finding)
@@ -104,14 +107,6 @@ def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
         return kind == QUICK_FIX or context.trigger_kind != types.CodeActionTriggerKind.Automatic
     wanted = [str(getattr(item, "value", item)) for item in context.only]
     return any(item in ("", kind) or kind.startswith(f"{item}.") for item in wanted)
-
-
-def _findings_in(where: types.Range, checked: ReviewedDocument, client: Client) -> list[Finding]:
-    """Return the findings that a range touches, the first of them."""
-    source = checked.result.source
-    start, end = offset(source, where.start, client.encoding), offset(source, where.end, client.encoding)
-    found = [item for item in checked.findings if item.place.span.start <= end and start <= item.place.span.end]
-    return found[:_MOST_FINDINGS]
 
 
 def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
@@ -137,22 +132,16 @@ def _fix_all(checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAc
         recheck=editor.checker.read,
         is_wanted=lambda repair: repair.fix.is_safe and repair.source.name == name,
     )
-    edit = _difference(checked.result.source, done.results, at=before.index(checked.result))
-    if edit is not None:
-        yield _action("fix all that is safe to fix", checked, editor, edits=[edit])
-
-
-def _difference(source: SourceFile, results: Sequence[Result], *, at: int) -> Optional[Edit]:
-    """Return one edit of whole lines from a source to its fixed text; None if they are equal."""
-    old, new = source.text, results[at].source.text
+    old, new = checked.result.source.text, done.results[before.index(checked.result)].source.text
     if old == new:
-        return None
+        return
     # Line ends stay with their lines, so that no edit comes between "\r" and "\n".
     old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
     start = _alike(old_lines, new_lines)
     end = _alike(old_lines[start:][::-1], new_lines[start:][::-1])
-    before, after = sum(map(len, old_lines[:start])), sum(map(len, old_lines[len(old_lines) - end :]))
-    return Edit(before, len(old) - after, new[before : len(new) - after])
+    head, tail = sum(map(len, old_lines[:start])), sum(map(len, old_lines[len(old_lines) - end :]))
+    edit = Edit(head, len(old) - tail, new[head : len(new) - tail])
+    yield _action("fix all that is safe to fix", checked, editor, edits=[edit])
 
 
 def _alike(lines: Sequence[str], others: Sequence[str]) -> int:

@@ -110,10 +110,9 @@ class _Session:
         self.timer: Optional[asyncio.TimerHandle] = None
         self.tasks: set[asyncio.Task[None]] = set()
         self.has_said_goodbye = False
-        self._listen_to_documents()
-        self._listen_to_requests()
+        self._listen()
 
-    def _listen_to_documents(self) -> None:
+    def _listen(self) -> None:
         feature = self.server.feature
 
         feature(types.TEXT_DOCUMENT_DID_OPEN)(lambda _: self.check_in(0))
@@ -126,14 +125,6 @@ class _Session:
             self.published.pop(uri, None)
             self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             self.check_in(0)
-
-    def open_documents(self) -> tuple[OpenDocument, ...]:
-        """Return the documents as they are now."""
-        documents = self.server.workspace.text_documents.values()
-        return tuple(OpenDocument(item.uri, item.path, item.version, item.source) for item in documents)
-
-    def _listen_to_requests(self) -> None:
-        feature = self.server.feature
 
         @feature(types.INITIALIZE)
         def initialize(params: types.InitializeParams) -> None:
@@ -157,16 +148,22 @@ class _Session:
         def shutdown(params: None) -> None:
             self.has_said_goodbye = True
 
+    def open_documents(self) -> tuple[OpenDocument, ...]:
+        """Return the documents as they are now."""
+        documents = self.server.workspace.text_documents.values()
+        return tuple(OpenDocument(item.uri, item.path, item.version, item.source) for item in documents)
+
     def check_in(self, delay_s: float) -> None:
         """Check and publish after a delay; cancel an earlier pending check, which this one includes."""
+
+        def check() -> None:
+            task = asyncio.ensure_future(self._publish())
+            self.tasks.add(task)  # an unreferenced task may be garbage-collected
+            task.add_done_callback(self.tasks.discard)
+
         if self.timer is not None:
             self.timer.cancel()
-        self.timer = asyncio.get_running_loop().call_later(delay_s, self._check_now)
-
-    def _check_now(self) -> None:
-        task = asyncio.ensure_future(self._publish())
-        self.tasks.add(task)  # an unreferenced task may be garbage-collected
-        task.add_done_callback(self.tasks.discard)
+        self.timer = asyncio.get_running_loop().call_later(delay_s, check)
 
     async def current(self) -> Review:
         """Return the review of the documents as they are now."""
@@ -174,7 +171,12 @@ class _Session:
             documents = self.open_documents()
             if documents != self.review.open_documents:
                 self.review = await asyncio.to_thread(review_documents, documents, self.checker, before=self.review)
-                self._complain(self.review.bugs)
+                # Bugs of this program: the traceback on standard error, and one line in the editor's log
+                for bug in self.review.bugs:
+                    text = f"this is a bug in kubectl spread {__version__}"
+                    _log.error(text, exc_info=bug)
+                    line = f"{text}: {type(bug).__name__}: {bug}"
+                    self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, line))
             return self.review
 
     async def _publish(self) -> None:
@@ -188,10 +190,3 @@ class _Session:
                 self.published[uri] = said
                 params = types.PublishDiagnosticsParams(uri, found, checked.opened.version)
                 self.server.text_document_publish_diagnostics(params)
-
-    def _complain(self, bugs: tuple[Exception, ...]) -> None:
-        """Log bugs of this program: the traceback on standard error, and one line in the editor's log."""
-        for bug in bugs:
-            _log.error("this is a bug in kubectl spread %s", __version__, exc_info=bug)
-            line = f"this is a bug in kubectl spread {__version__}: {type(bug).__name__}: {bug}"
-            self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, line))

@@ -50,7 +50,12 @@ def lines(
     else:
         out = hang_indent([f"{head} {finding.rule.name}"], width, hanging="    ")
         out += hang_indent((f"  {text}" for text in (safe(finding.message), *origin)), width)
-        out += [] if is_running else _excerpt(finding.place, width)
+        number = str(finding.place.source.position(finding.place.span.start).line)
+        room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
+        found = None if is_running else excerpt(finding.place, min(_MAX_LINE, room))
+        if found is not None:
+            caret = f"{' ' * found.start}{paint('^' * found.width, 'red')}"
+            out += [f"  {number} | {found.text}", f"  {' ' * len(number)} | {caret}"]
         out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
         hint = f"  {paint('hint:', 'bold')} {safe(finding.hint)}"
@@ -121,16 +126,6 @@ def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
         width = max(1, min(width, len(text) - start))
     printable = "".join(char if char.isprintable() else " " for char in text.rstrip())
     return Excerpt(line, printable, start, width)
-
-
-def _excerpt(place: Place, width: Optional[int]) -> list[str]:
-    number = str(place.source.position(place.span.start).line)
-    room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
-    found = excerpt(place, min(_MAX_LINE, room))
-    if found is None:
-        return []
-    caret = paint("^" * found.width, "red")
-    return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]
 
 
 _MOST_WHOLE = 4  # findings that are shown with their lines

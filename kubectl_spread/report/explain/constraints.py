@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
-from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport, TerminatingPod
+from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.requirements.requirement import short_list
@@ -15,11 +15,9 @@ from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.node import NodeReason, OUTAGES
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.report.explain.verdict import deletion_text
-from kubectl_spread.report.table import paragraphs, Style, table, wrap
+from kubectl_spread.report.table import domain_table, paragraphs, Style, wrap
 from kubectl_spread.report.wording import short_name
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
-
-Reasons = tuple[NodeReason, ...]
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 20
@@ -50,9 +48,7 @@ def lines(report: ConstraintReport, style: Style) -> list[str]:
     ]
     if rows:
         head = ("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")
-        out += table([head, *rows], style, indent="  ")
-    if len(visible) < len(every):
-        out.append(f"  and {len(every) - len(visible)} more domains")
+        out += domain_table(head, rows, of=len(every), style=style)
     return out + paragraphs(details(report, is_detailed=is_detailed), style, indent="  ", hanging="  ")
 
 
@@ -150,36 +146,30 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
 
 
 def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) -> Iterator[str]:
-    """Yield a line for each reason with the domains that share it."""
-    ordered = _grouped([(value, why) for value, why in reasons if why])
+    """Yield a line for each reason with the domains that share it; for each part of a reason if there are too many."""
+    groups = grouped((why, value) for value, why in reasons if why)
+    if len(groups) > _MOST_LINES:
+        groups = grouped(((part,), value) for value, why in reasons for part in why)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     for why, values in ordered[:_MOST_LINES]:
         yield f"{text} {_values(values)}: {node_reasons(why)}"
     if len(ordered) > _MOST_LINES:
         yield f"{text} {count_noun(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
 
 
-def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
-    """Return domains by their reasons; by each reason if there are too many combinations."""
-    groups = grouped((why, value) for value, why in reasons)
-    if len(groups) > _MOST_LINES:
-        groups = {}
-        for value, why in reasons:
-            for part in why:
-                groups.setdefault((part,), []).append(value)
-    return sorted(groups.items(), key=lambda item: -len(item[1]))
-
-
 def _uncounted_pods(report: ConstraintReport) -> Iterator[str]:
     """Yield the matching pods that do not count: terminating, on nodes that do not count, and of other namespaces."""
     having = [domain for domain in report.domains if domain.terminating]
     for domain in having[:_MOST_LINES]:
-        value = domain.value or '""'
-        number = len(domain.terminating)
+        value, number = domain.value or '""', len(domain.terminating)
+        leaving = [
+            f"{pod.name} on {pod.node} has been terminating{deletion_text(pod.since, pod.finalizers)}"
+            for pod in domain.terminating
+        ]
         if number == 1 and not domain.matching:
-            (pod,) = domain.terminating
-            yield f"{value} is at 0, as its only matching pod {_leaving(pod)}"
+            yield f"{value} is at 0, as its only matching pod {leaving[0]}"
             continue
-        which = first_of([*map(_leaving, domain.terminating)], _MOST_PODS, lambda left: f"and {left} more")
+        which = first_of(leaving, _MOST_PODS, lambda left: f"and {left} more")
         yield f"{value}: {count_noun(number, 'matching pod')} not counted, as terminating: {'; '.join(which)}"
     if len(having) > _MOST_LINES:
         yield f"and pods are terminating in {count_noun(len(having) - _MOST_LINES, 'more domain')}"
@@ -242,11 +232,6 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     which = comma_list((name for name, _ in others), most=_MOST_PODS)
     of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
     return f"{text}, {of_them}of {whose} ({which})"
-
-
-def _leaving(pod: TerminatingPod) -> str:
-    """Return `web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
-    return f"{pod.name} on {pod.node} has been terminating{deletion_text(pod.since, pod.finalizers)}"
 
 
 def selector_text(selector: Selector) -> str:

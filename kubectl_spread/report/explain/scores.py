@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import BoundPodReport, NodeToday, NotComparable, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
@@ -137,12 +136,25 @@ def bound_pod_blocks(bound: BoundPodReport, node: str, style: Style) -> list[Blo
     """
     if bound.unknown is not None:
         return [f"Why the pod is on this node is not known: {unknown_words(bound.unknown)}."]
+    again = _AGAIN.get(bound.again, "")
+    if bound.scores is not None and bound.scores.error:
+        again = "If it were scheduled now, it would not be placed: scoring fails."
+    elif bound.again is NodeToday.ANOTHER_NODE and bound.scores is not None:
+        any_of = "any of " if len(bound.scores.hosts) > 1 else ""
+        again = f"If it were scheduled now, it would go to {any_of}{comma_list(bound.scores.hosts)}."
     if not style.is_detailed:
-        return [_again(bound)]
-    out: list[Block] = [_TODAY, _again(bound)]
+        return [again]
+    out: list[Block] = [_TODAY, again]
     for status in bound.refusals:
         out.append(f"  {node} would refuse it now, {status.plugin}: {', '.join(status.reasons)}")
-    out += map(_skew, bound.skews)
+    for item in bound.skews:
+        constraint, counts = item.constraint, item.counts
+        name = constraint_name(constraint.position, is_default=item.is_default)
+        least = f"{counts.emptiest or 'the minimum'} {'has' if counts.emptiest else 'is'} {counts.minimum}"
+        compared = f"skew now {counts.skew} {'<=' if item.excess <= 0 else '>'} maxSkew {constraint.max_skew}"
+        numbers = f"{counts.fullest or chr(34) * 2} has {counts.most}, {least}"
+        broken = ": the constraint is checked at scheduling time only" if item.excess > 0 else ""
+        out.append(f"{name} ({constraint.topology_key}): {compared} ({numbers}){broken}")
     if bound.scores is not None:
         out += ["", *blocks(bound.scores, style, own=node)]
     return out
@@ -166,22 +178,3 @@ def unknown_words(item: NotComparable) -> str:
         UnknownReason.NO_NODE: f"its node {names} is not in the cluster facts",
         UnknownReason.NOT_EVALUATED: f"it depends on {names}",
     }[item.reason]
-
-
-def _again(bound: BoundPodReport) -> str:
-    if bound.scores is not None and bound.scores.error:
-        return "If it were scheduled now, it would not be placed: scoring fails."
-    if bound.again is NodeToday.ANOTHER_NODE and bound.scores is not None:
-        hosts = comma_list(bound.scores.hosts)
-        return f"If it were scheduled now, it would go to {'any of ' if len(bound.scores.hosts) > 1 else ''}{hosts}."
-    return _AGAIN[bound.again]
-
-
-def _skew(item: ConstraintReport) -> str:
-    constraint, counts = item.constraint, item.counts
-    name = constraint_name(constraint.position, is_default=item.is_default)
-    least = f"{counts.emptiest or 'the minimum'} {'has' if counts.emptiest else 'is'} {counts.minimum}"
-    numbers = f"{counts.fullest or chr(34) * 2} has {counts.most}, {least}"
-    compared = f"skew now {counts.skew} {'<=' if item.excess <= 0 else '>'} maxSkew {constraint.max_skew}"
-    text = f"{name} ({constraint.topology_key}): {compared} ({numbers})"
-    return text if item.excess <= 0 else f"{text}: the constraint is checked at scheduling time only"

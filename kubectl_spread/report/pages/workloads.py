@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
@@ -98,40 +98,32 @@ class ClusterPods:
     def drawn_pods(self, key: ObjectKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
         """Return the pods of a workload, and the other pods that its constraints count."""
         own = self.owned_pods(key)
-        seen = {id(pod) for pod in own}
-        others = (pod for pod in self._counted(key.namespace, constraints) if id(pod) not in seen)
-        return [
-            *(DrawnPod(pod.name, pod.node_name, look) for pod, look in zip(own, self._looks(key, own), strict=True)),
-            *(DrawnPod(pod.name, pod.node_name, _OTHER) for pod in others),
-        ]
-
-    def _looks(self, key: ObjectKey, own: list[Pod]) -> Iterator[Look]:
-        revisions = [_revision(pod.cls, key) for pod in own]
         controller = self.cluster.controllers.get(key)  # of the pods that it creates now
         if controller is not None:
             current = newest_hash(controller.workload, own, self.cluster)
         else:
             current = _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
-        has_several = len({of for pod, of in zip(own, revisions, strict=True) if pod.uid not in self._new}) > 1
-        for pod, revision in zip(own, revisions, strict=True):
+        has_several = len({_revision(pod.cls, key) for pod in own if pod.uid not in self._new}) > 1
+        drawn, seen = [], set[int]()
+        for pod in own:
+            look = _RUNNING
             if pod.terminating:
-                yield _TERMINATING
+                look = _TERMINATING
             elif not pod.node_name:
-                yield _UNPREDICTED if pod.uid in self._unpredicted else _PENDING
+                look = _UNPREDICTED if pod.uid in self._unpredicted else _PENDING
             elif pod.uid in self._new:
-                yield _NEW
+                look = _NEW
             elif has_several:
-                yield _CURRENT if revision == current else _EARLIER
-            else:
-                yield _RUNNING
-
-    def _counted(self, namespace: str, constraints: Iterable[ConstraintStatus]) -> Iterator[Pod]:
-        """Yield the bound pods of a namespace that a constraint counts."""
+                look = _CURRENT if _revision(pod.cls, key) == current else _EARLIER
+            drawn.append(DrawnPod(pod.name, pod.node_name, look))
+            seen.add(id(pod))
         selectors = [item.selector for item in constraints if item.selector is not None]
-        for same in self._classes.get(namespace, {}).values():
+        for same in self._classes.get(key.namespace, {}).values():
             labels = dict(same[0].cls.labels)
             if any(not selector.is_empty and selector.matches(labels) for selector in selectors):
-                yield from (pod for pod in same if pod.node_name and not pod.terminating)
+                others = (pod for pod in same if pod.node_name and not pod.terminating and id(pod) not in seen)
+                drawn += [DrawnPod(pod.name, pod.node_name, _OTHER) for pod in others]
+        return drawn
 
 
 def _revision(pod_class: PodClass, key: ObjectKey) -> str:
