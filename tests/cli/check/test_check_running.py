@@ -392,3 +392,23 @@ def test_the_numbers_after_another_placement_count_the_same_pods(capsys: pytest.
 
     assert "`a` has 4, and `c` has 0" in out
     assert "the numbers could be `a` 2, `b` 2, `c` 1" in out
+
+
+def test_what_runs_changes_no_immutable_field(capsys: pytest.CaptureFixture[str]) -> None:
+    labels = {"app": "j"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    metadata = {"name": "j", "namespace": "shop"}
+    selector = {"matchLabels": labels}
+    facts = written([
+        node("a1", "a"),
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "metadata": metadata,
+            "spec": {"selector": selector, "serviceName": "j", "template": template},
+        },
+    ])  # fmt: skip
+    found = report(capsys, "-A", "--snapshot", facts)
+
+    assert "SPR919" not in {item["code"] for item in found["findings"]}
