@@ -52,9 +52,12 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     rules = request.rules
     selector = common_selector(request.members)
     all_rules = rules if PLACED in rules else (*rules, PLACED)
+    search = _Search(request._replace(rules=all_rules), selector)
+    result = request.result
+    if result is not None and result.verdict is ProofStatus.PROVED and all_rules == rules:
+        return search.as_it_is(result)
     if not selector:
         return Recommendation((), all_rules, why_not="noSelector")
-    search = _Search(request._replace(rules=all_rules), selector)
     found = search.run()
     impossible = tuple(item for item in found.formulas if item.needs > item.domains or not item.most)
     found = found._replace(impossible=impossible)
@@ -170,6 +173,16 @@ class _Search:
             is_exhaustive=all(candidate in self._refused for candidate in candidates)
             and all(item.verdict.verdict is ProofStatus.REFUTED for item in self._refused.values()),
         )
+
+    def as_it_is(self, result: GroupResult) -> Recommendation:
+        """Return the constraints as they are, which keep the policy."""
+        now = next(self._as_it_is(), ())
+        apart = [
+            key for key in self._apart if not any(lacking(item.controller.workload, [key]) for item in self._members)
+        ]
+        needs = tuple(NeededDomains(key, self._needs(key, now)) for key in self._keys)
+        option = Option(now, (), tuple(apart), (), result, needs)
+        return Recommendation((option,), self._rules, tuple(self._formulas(now)), tried=1)
 
     def _kept(self, candidates: Sequence[tuple[Hard, ...]], *, by_bounds: bool) -> list[tuple[Hard, ...]]:
         """Return candidates that keep the policy.
@@ -500,7 +513,7 @@ def recommend_for_group(request: RecommendationRequest) -> Recommendation:
         sized = [*constant[:number], *(item._replace(is_extra=False) for item in more)]
         pods = sum(item.controller.workload.replicas or 0 for item in sized)
         limits = tuple(ShardLimit(rule, most) for rule in request.rules if (most := rule.most(pods)) is not None)
-        best = recommend(request._replace(members=sized, limit=part))
+        best = recommend(request._replace(members=sized, limit=part, result=None))
         found[number] = ShardRecommendation(number, pods, limits, best)
     by_shards = tuple(found[number] for number in range(shards.least, shards.most + 1))
     return found[len(constant)].recommendation._replace(by_shards=by_shards)

@@ -106,6 +106,7 @@ class RecommendationRequest(NamedTuple):
         rules: of the policy.
         limit: of the search in each regime.
         regimes: in which the policy is to hold; disruptions only order the options.
+        result: verdicts on the constraints as they are, if they are known.
     """
 
     members: Sequence[Member]
@@ -114,6 +115,7 @@ class RecommendationRequest(NamedTuple):
     rules: tuple[PolicyRule, ...]
     limit: Limit
     regimes: Sequence[Regime] = REGIMES
+    result: Optional[GroupResult] = None
 
 
 class Formula(NamedTuple):

@@ -116,7 +116,7 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
             recommendation = None
             if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
                 most = limit(f"{name}, recommendation")
-                wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes)
+                wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes, result)
                 recommendation = recommend_for_group(wanted)
                 recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.
             groups.append((result, recommendation))

@@ -166,6 +166,8 @@ def _formula(item: Formula, *, in_full: bool = False) -> str:
 def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     """Yield an option; the best one with its commands and trade-offs, with all details also its fields and proofs."""
     title = f"set {_head(option)}" if option.changes else f"keep {_head(option)}, as it is"
+    if not (option.changes or option.constraints or option.apart):
+        title = "keep the constraints as they are"
     unproved = _unproved(option, [regime.value for regime in Regime])
     if head == "Or" and not style.is_detailed:
         instead = f" (not guaranteed: {'; '.join(unproved)})" if unproved else ""

@@ -236,6 +236,30 @@ def test_constraints_that_keep_the_policy_stay_as_they_are(capsys: pytest.Captur
     ) in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize("constraint", [{}, {"nodeAffinityPolicy": "Ignore"}])
+def test_no_change_is_recommended_where_every_rule_is_proved(
+    constraint: Plain, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Anti-affinity keeps the policy, or a constraint with a field that no candidate has."""
+    redis = workload("StatefulSet", 3)
+    selector = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [selector]}}
+    spread = {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **selector, **constraint}
+    spec = redis["spec"]["template"]["spec"]
+    spec.update({"topologySpreadConstraints": [spread]} if constraint else {"affinity": apart})
+    (tmp_path / "web.json").write_text(json.dumps(redis))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--at-most", "zone=1/2")
+    (option,) = recommended(capsys, *facts)["options"]
+    run(["guarantee", *facts, "--recommend"])
+
+    assert (option["changes"], option["commands"]) == (0, [])
+    assert "\nDo: keep the constraints as they are\n" in capsys.readouterr().out
+
+    run(["guarantee", *facts, "--separate", "zone", "--recommend"])
+    kept = "the constraints as they are" if constraint else "required anti-affinity by zone, as it is"
+    assert f"\nDo: keep {kept}\n" in capsys.readouterr().out
+
+
 def test_a_reason_for_a_smaller_max_skew_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     """maxSkew 2 lets 2 of 4 pods into a zone, as the rule does; a rollout is why it is not recommended."""
     web = Path(__file__).parents[1] / "cases/policy/web.yaml"
