@@ -71,25 +71,25 @@ class _ConfigReader(Document):
             ConfigError: a setting is invalid.
         """
         config = empty._replace(
-            profile=RuleProfile(self.text(("profile",)) or "default"),
+            profile=RuleProfile(self.text("profile") or "default"),
             choice=self._choice(()),
-            fail_on=self.text(("failOn",)),
-            kubernetes_version=self.text(("kubernetesVersion",)),
-            autoscaler=self.text(("autoscaler",)),
+            fail_on=self.text("failOn"),
+            kubernetes_version=self.text("kubernetesVersion"),
+            autoscaler=self.text("autoscaler"),
             paths=self._texts(("paths",)),
             exclude=self._globs(("exclude",)),
             per_file=tuple(
                 FileChoice(Globs(empty.root, self._globs((*route, "files"))), self._choice(route))
-                for route in self.items(("perFile",))
+                for route in self.items("perFile")
             ),
-            ignores=tuple(self._waiver(route, empty.root) for route in self.items(("ignores",))),
-            baseline=self.text(("baseline",)),
+            ignores=tuple(self._waiver(route, empty.root) for route in self.items("ignores")),
+            baseline=self.text("baseline"),
             domains=self._domains(),
-            podspec_paths=tuple(self._podspec_path(route) for route in self.items(("podspecPaths",))),
+            podspec_paths=tuple(self._podspec_path(route) for route in self.items("podspecPaths")),
             roots=self._globs(("roots",)),
             policies=self._texts(("policies",)),
         )
-        if self.has(("profile",)) and self.has(("select",)):
+        if self.has("profile") and self.has("select"):
             self.note(
                 ("select",), "`select` replaces the profile: leave one of them out, or use `extendSelect`", key=True
             )
@@ -101,7 +101,7 @@ class _ConfigReader(Document):
             select=self._words((*route, "select")),
             extend=self._words((*route, "extendSelect")),
             ignore=self._words((*route, "ignore")),
-            severity=tuple((word, Severity(self.text(at))) for word, at in self._by_rule((*route, "severity"))),
+            severity=tuple((word, Severity(self.text(*at))) for word, at in self._by_rule((*route, "severity"))),
             minor=self._minor((*route, "kubernetesVersion")),
             thresholds=tuple(self._thresholds((*route, "thresholds"))),
         )
@@ -109,17 +109,17 @@ class _ConfigReader(Document):
     def _waiver(self, route: Route, root: str) -> Waiver:
         patterns = self._globs((*route, "file"))
         return Waiver(
-            Place(self.source, self.span((*route, "rule"))),
+            Place(self.source, self.span(*route, "rule")),
             self._words((*route, "rule")),
-            kind=self.text((*route, "kind")),
-            name=self.text((*route, "name")),
-            namespace=self.text((*route, "namespace")),
+            kind=self.text(*route, "kind"),
+            name=self.text(*route, "name"),
+            namespace=self.text(*route, "namespace"),
             files=Globs(root, patterns) if patterns else None,
         )
 
     def _domains(self) -> dict[str, tuple[str, ...]]:
         found = {}
-        for key, route in self.keys(("domains",)):
+        for key, route in self.keys("domains"):
             for error in key_errors(key):
                 self.note(route, f"not a label key: {short(key)}: {error}", key=True)
             written = self._written(route)
@@ -131,14 +131,14 @@ class _ConfigReader(Document):
         return found
 
     def _podspec_path(self, route: Route) -> tuple[PodSpecPath, Place]:
-        group: Optional[str] = self.text((*route, "group")) or None
-        if self.has((*route, "apiVersion")):
+        group: Optional[str] = self.text(*route, "group") or None
+        if self.has(*route, "apiVersion"):
             if group:
                 self.note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
-            group = self.text((*route, "apiVersion")).rpartition("/")[0]
-        is_spec = self.value((*route, "podSpec")) is True
-        path = PodSpecPath(self.text((*route, "kind")), self.text((*route, "path")), group, is_spec)
-        return path, Place(self.source, self.span((*route, "path")))
+            group = self.text(*route, "apiVersion").rpartition("/")[0]
+        is_spec = self.value(*route, "podSpec") is True
+        path = PodSpecPath(self.text(*route, "kind"), self.text(*route, "path"), group, is_spec)
+        return path, Place(self.source, self.span(*route, "path"))
 
     def _words(self, route: Route) -> tuple[str, ...]:
         """Return the names of rules in a list of texts; one text may have several, separated by commas."""
@@ -151,14 +151,14 @@ class _ConfigReader(Document):
 
     def _by_rule(self, route: Route) -> Iterator[tuple[str, Route]]:
         """Yield the keys of a mapping that name rules, with the routes of their values."""
-        for word, place in self.keys(route):
-            if self._names_a_rule(word, place, key=True) and self.has(place):
+        for word, place in self.keys(*route):
+            if self._names_a_rule(word, place, key=True) and self.has(*place):
                 yield word, place
 
     def _thresholds(self, route: Route) -> Iterator[tuple[str, int]]:
         for word, place in self._by_rule(route):
             if all(RULES[code].threshold for code in named_codes([word])):
-                yield word, self.value(place)
+                yield word, self.value(*place)
             else:
                 known = ", ".join(code for code, rule in RULES.items() if rule.threshold)
                 self.note(place, f"{word} has no threshold: {known} have one", key=True)
@@ -173,7 +173,7 @@ class _ConfigReader(Document):
 
     def _minor(self, route: Route) -> Optional[int]:
         try:
-            return minor_of(self.text(route)) if self.has(route) else None
+            return minor_of(self.text(*route)) if self.has(*route) else None
         except VersionError as error:
             self.note(route, f"{decode.short_path(route)}: {error}")
             return None
@@ -191,5 +191,5 @@ class _ConfigReader(Document):
 
     def _written(self, route: Route) -> list[tuple[Route, str]]:
         """Return the texts of a list, or a single text as a list, with their routes."""
-        routes = self.items(route) or [route] * bool(self.text(route))
-        return [(place, self.text(place)) for place in routes]
+        routes = self.items(*route) or [route] * bool(self.text(*route))
+        return [(place, self.text(*place)) for place in routes]

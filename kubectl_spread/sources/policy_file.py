@@ -49,9 +49,9 @@ class _PolicyReader(Document):
         Raises:
             ConfigError: it has errors.
         """
-        names = [self.text(item) for item in self.items(("regimes",))]
+        names = [self.text(*item) for item in self.items("regimes")]
         policy = Policy(
-            tuple(map(self._group, self.items(("groups",)))),
+            tuple(map(self._group, self.items("groups"))),
             self.name,
             self.source.name,
             tuple(item for item in REGIMES if item.value in names) if names else REGIMES,
@@ -60,29 +60,29 @@ class _PolicyReader(Document):
         return policy
 
     def _group(self, route: Route) -> GroupSpec:
-        shares = self.fields((*route, "maxShare"))
+        shares = self.fields(*route, "maxShare")
         parsed = [
-            *(self._parsed(place, texts.share_of, key, self.text(place)) for key, place in shares),
+            *(self._parsed(place, texts.share_of, key, self.text(*place)) for key, place in shares),
             *self._numbers((*route, "maxCount"), RuleKind.MAX_COUNT, least=0),
             *self._numbers((*route, "minDomains"), RuleKind.MIN_DOMAINS, least=1),
-            *(self._parsed(place, texts.separate, self.text(place)) for place in self.items((*route, "separate"))),
+            *(self._parsed(place, texts.separate, self.text(*place)) for place in self.items(*route, "separate")),
             *self._losses((*route, "survive")),
         ]
         rules = [rule for rule in parsed if rule is not None]
         if not rules and not self.errors:
             self.refuse(route, "the group has no rule: add one of maxShare, maxCount, minDomains, separate, survive")
-        if self.value((*route, "placed")) is not False:
+        if self.value(*route, "placed") is not False:
             rules = with_places(rules)
-        selector, replicas = self._selector((*route, "selector")), self.text((*route, "replicas"))
-        each = self.value((*route, "each"))
-        line, column = self.place(route)
+        selector, replicas = self._selector((*route, "selector")), self.text(*route, "replicas")
+        each = self.value(*route, "each")
+        line, column = self.place(*route)
         is_each = each if isinstance(each, bool) else selector is None
         shards = self._shards(route, is_each=is_each)
         return GroupSpec(
             tuple(rules),
-            self.text((*route, "name")),
+            self.text(*route, "name"),
             selector,
-            self.text((*route, "namespace")),
+            self.text(*route, "namespace"),
             is_each,
             self._parsed((*route, "replicas"), Range.of_text, replicas) if replicas else None,
             shards,
@@ -91,45 +91,45 @@ class _PolicyReader(Document):
         )
 
     def _selector(self, route: Route) -> Optional[Selector]:
-        if not self.has(route):
+        if not self.has(*route):
             return None
-        for key, place in self.fields((*route, "matchLabels")):
+        for key, place in self.fields(*route, "matchLabels"):
             for error in key_errors(key):
                 self.note(place, f"not a label key: {short(key)}: {error}", key=True)
-            for error in value_errors(self.text(place)):
-                self.note(place, f"not a label value: {short(self.text(place))}: {error}")
-        for place in self.items((*route, "matchExpressions")):
-            operator = self.text((*place, "operator"))
+            for error in value_errors(self.text(*place)):
+                self.note(place, f"not a label value: {short(self.text(*place))}: {error}")
+        for place in self.items(*route, "matchExpressions"):
+            operator = self.text(*place, "operator")
             needs = operator in ("In", "NotIn")
-            if needs != bool(self.items((*place, "values"))):
+            if needs != bool(self.items(*place, "values")):
                 self.refuse(place, f"{operator} {'needs' if needs else 'takes no'} values")
         if not self.fits:
             return None
-        return compile_selector(constraint.label_selector(self.value(route)))
+        return compile_selector(constraint.label_selector(self.value(*route)))
 
     def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
         place = (*route, "shards")
-        text = self.text(place)
+        text = self.text(*place)
         found: Optional[Range] = self._parsed(place, texts.shards, text) if text else None
-        if text and self.has((*route, "replicas")):
+        if text and self.has(*route, "replicas"):
             self.refuse(place, "excludes replicas: the range counts whole workloads", key=True)
         elif text and is_each and self.fits:
             self.refuse(place, "the workloads need a common selector, and not `each: true`", key=True)
         return found
 
     def _losses(self, route: Route) -> Iterator[PolicyRule]:
-        for place in self.items(route):
-            lost = self.number((*place, "domains"), least=1) if self.has((*place, "domains")) else 1
-            rule = self._parsed(place, texts.survive, self.text((*place, "key")), self.text((*place, "keep")))
+        for place in self.items(*route):
+            lost = self.number(*place, "domains", least=1) if self.has(*place, "domains") else 1
+            rule = self._parsed(place, texts.survive, self.text(*place, "key"), self.text(*place, "keep"))
             if rule is not None and lost is not None:
                 yield rule._replace(lost=lost)
 
     def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[PolicyRule]:
-        for key, place in self.fields(route):
+        for key, place in self.fields(*route):
             name = self._parsed(place, texts.topology_key, key, key=True)
-            number = self.number(place, least=least)
+            number = self.number(*place, least=least)
             if name is not None and number is not None:
-                line, column = self.place(place)
+                line, column = self.place(*place)
                 yield PolicyRule(kind, name, Amount(number, text=str(number)), line=line, column=column)
 
     def _parsed(self, route: Route, read: Callable[..., Any], *texts: str, key: bool = False) -> Any:
@@ -140,6 +140,6 @@ class _PolicyReader(Document):
             self.refuse(route, str(error), key=key)
             return None
         if isinstance(found, PolicyRule):
-            line, column = self.place(route)
+            line, column = self.place(*route)
             return found._replace(line=line, column=column)
         return found

@@ -116,23 +116,23 @@ class _ScenarioReader(Document):
             ConfigError: it has errors.
         """
         file = self.source.name
-        if self.has(("topology",)) and self.has(("snapshot",)):
+        if self.has("topology") and self.has("snapshot"):
             self.note(("snapshot",), "`topology` and `snapshot` exclude each other")
         first = self._expectation(("expect",))
-        begin = [ScenarioStep(None, *self.place(("expect",)), first)] if first is not None else []
+        begin = [ScenarioStep(None, *self.place("expect"), first)] if first is not None else []
         directory = os.path.dirname(file)
         found = Scenario(
             file,
             self.name,
             directory,
-            (*begin, *map(self._step, self.items(("steps",)))),
-            self.value(("topology",)),
+            (*begin, *map(self._step, self.items("steps"))),
+            self.value("topology"),
             self._paths("snapshot", directory),
             self._paths("manifests", directory),
-            self.value(("kubernetesVersion",)),
-            self.text(("namespace",)) or "default",
-            self.text(("outcomes",)),
-            self.number(("maxStates",)) or 0,
+            self.value("kubernetesVersion"),
+            self.text("namespace") or "default",
+            self.text("outcomes"),
+            self.number("maxStates") or 0,
         )
         if found.topology is not None:
             self._remember(("topology",))
@@ -141,63 +141,63 @@ class _ScenarioReader(Document):
 
     def _paths(self, name: str, directory: str) -> tuple[str, ...]:
         """Return the paths of a list, and remember their places."""
-        routes = self.items((name,))
+        routes = self.items(name)
         for route in routes:
             self._remember(route)
-        return tuple(os.path.join(directory, self.value(route)) for route in routes)
+        return tuple(os.path.join(directory, self.value(*route)) for route in routes)
 
     def _remember(self, route: Route) -> None:
-        self.places[path_text(route)] = self.place(route)
+        self.places[path_text(route)] = self.place(*route)
 
     def _step(self, route: Route) -> ScenarioStep:
-        place = route if isinstance(self.value(route), str) else (*route, "step")
+        place = route if isinstance(self.value(*route), str) else (*route, "step")
         command: Optional[Command] = None
         try:
-            command = parse_text(self.text(place))
+            command = parse_text(self.text(*place))
         except StepError as error:
             self.note(place, str(error))
-        return ScenarioStep(command, *self.place(place), self._expectation((*route, "expect")))
+        return ScenarioStep(command, *self.place(*place), self._expectation((*route, "expect")))
 
     def _expectation(self, route: Route) -> Optional[Expectation]:
-        if not self.has(route):
+        if not self.has(*route):
             return None
-        complete: Optional[object] = self.value((*route, "complete"))
+        complete: Optional[object] = self.value(*route, "complete")
         if complete not in (None, True, False, "sometimes"):
             self.refuse((*route, "complete"), f"must be true, false or sometimes, not {short(complete)}")
         numbers = ("placed", "pending", "blocked", "restarted", "ready")
-        bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self.has((*route, name))}
+        bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self.has(*route, name)}
         return Expectation(
-            *self.place(route),
+            *self.place(*route),
             workload=self._workload((*route, "workload")),
             complete=complete,
-            domains=tuple((key, self._domains(at)) for key, at in self.fields((*route, "domains"))),
-            skew=tuple((key, self._bounds(at)) for key, at in self.fields((*route, "skew"))),
-            message=self.text((*route, "message")),
+            domains=tuple((key, self._domains(at)) for key, at in self.fields(*route, "domains")),
+            skew=tuple((key, self._bounds(at)) for key, at in self.fields(*route, "skew")),
+            message=self.text(*route, "message"),
             path=path_text(route),
             **bounds,
         )
 
     def _workload(self, route: Route) -> Optional[tuple[str, str]]:
-        if not self.has(route):
+        if not self.has(*route):
             return None
         from kubectl_spread.objects.workloads.kinds import find_kind
 
         self._remember(route)
-        word, _, name = self.text(route).partition("/")
+        word, _, name = self.text(*route).partition("/")
         kind = find_kind(word)
         if kind is None:
             self.refuse(route, f'there is no resource type "{short(word)}"')
         return (kind or "", name)
 
     def _domains(self, route: Route) -> object:
-        if isinstance(self.value(route), list):
-            return tuple(sorted(self.number(item) or 0 for item in self.items(route)))
-        return {name: self._bounds(at) for name, at in self.fields(route)}
+        if isinstance(self.value(*route), list):
+            return tuple(sorted(self.number(*item) or 0 for item in self.items(*route)))
+        return {name: self._bounds(at) for name, at in self.fields(*route)}
 
     def _bounds(self, route: Route) -> Range:
-        value = self.value(route)
+        value = self.value(*route)
         if not isinstance(value, str):
-            number = self.number(route) or 0
+            number = self.number(*route) or 0
             return Range(number, number)
         try:
             return Range.of_text(value, noun="pods")

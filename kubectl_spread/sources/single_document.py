@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.objects.reading.decode import short_path
@@ -86,17 +86,17 @@ class Document:
         for violation in found:
             self.note(violation.route, violation.message, key=violation.is_key)
 
-    def span(self, route: Route, *, key: bool = False) -> Span:
+    def span(self, *route: Union[str, int], key: bool = False) -> Span:
         """Return the span of a value, or of its key."""
         return nodes.place(self._whole, route, key=key)
 
-    def place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
+    def place(self, *route: Union[str, int], key: bool = False) -> tuple[int, int]:
         """Return the line and column of a value, or of its key."""
-        return self.source.position(self.span(route, key=key).start)
+        return self.source.position(self.span(*route, key=key).start)
 
     def note(self, route: Route, message: str, *, key: bool = False) -> None:
         """Add the error of a value, or of its key."""
-        self._note_at(self.span(route, key=key).start, message)
+        self._note_at(self.span(*route, key=key).start, message)
 
     def _note_at(self, start: int, message: str) -> None:
         self._errors.add((*self.source.position(start), message))
@@ -113,55 +113,55 @@ class Document:
         """Add the error of a value, or of its key, with the path of its field."""
         self.note(route, f"{short_path(route)}: {message}", key=key)
 
-    def number(self, route: Route, *, least: int = 0) -> Optional[int]:
+    def number(self, *route: Union[str, int], least: int = 0) -> Optional[int]:
         """Return a whole number; None if there is none, or if it is too small, which is an error."""
-        value = self.value(route)
+        value = self.value(*route)
         if type(value) is int and value >= least:
             return value
         if value is not None:
             wanted = "a whole number that is not negative" if not least else f"a whole number of at least {least}"
-            self.refuse(route, f"must be {wanted}, not {short(self.text(route))}")
+            self.refuse(route, f"must be {wanted}, not {short(self.text(*route))}")
         return None
 
     @property
     def name(self) -> str:
         """Return the name in the document, or the name of the file if the document has none."""
-        return self.text(("name",)) or os.path.splitext(os.path.basename(self.source.name))[0]
+        return self.text("name") or os.path.splitext(os.path.basename(self.source.name))[0]
 
     def throw(self) -> None:
         """Raise a ConfigError with all errors, if there are any."""
         if self._errors:
             raise ConfigError(self.errors)
 
-    def has(self, route: Route) -> bool:
+    def has(self, *route: Union[str, int]) -> bool:
         """Return whether there is a valid value."""
-        return self._follow(route) is not None
+        return self._follow(*route) is not None
 
-    def value(self, route: Route) -> Any:
+    def value(self, *route: Union[str, int]) -> Any:
         """Return a valid value as JSON; None if there is none."""
-        return nodes.to_plain(self._follow(route))
+        return nodes.to_plain(self._follow(*route))
 
-    def text(self, route: Route) -> str:
+    def text(self, *route: Union[str, int]) -> str:
         """Return the text of a scalar as it is written: `1.30` stays `1.30`; empty if there is none."""
-        node = self._follow(route)
+        node = self._follow(*route)
         return "" if node is None else nodes.scalar_text(node)
 
-    def items(self, route: Route) -> list[Route]:
+    def items(self, *route: Union[str, int]) -> list[Route]:
         """Return the routes of the valid items of a list."""
-        node = self._follow(route)
+        node = self._follow(*route)
         items = node.items if isinstance(node, nodes.Sequence) else []
         return [(*route, at) for at, item in enumerate(items) if nodes.to_plain(item) is not None]
 
-    def keys(self, route: Route) -> list[tuple[str, Route]]:
+    def keys(self, *route: Union[str, int]) -> list[tuple[str, Route]]:
         """Return the keys of a mapping, with the routes of their values, of wrong ones, too."""
-        node = nodes.follow(self._whole, route) if self.has(route) else None
+        node = nodes.follow(self._whole, route) if self.has(*route) else None
         return [(key, (*route, key)) for key in node.fields] if isinstance(node, nodes.Mapping) else []
 
-    def fields(self, route: Route) -> list[tuple[str, Route]]:
+    def fields(self, *route: Union[str, int]) -> list[tuple[str, Route]]:
         """Return the keys of a mapping that have valid values, with the routes of these."""
-        return [(key, place) for key, place in self.keys(route) if self.has(place)]
+        return [(key, place) for key, place in self.keys(*route) if self.has(*place)]
 
-    def _follow(self, route: Route) -> Optional[Node]:
+    def _follow(self, *route: Union[str, int]) -> Optional[Node]:
         return None if self.root is None else nodes.follow(self.root, route)
 
 

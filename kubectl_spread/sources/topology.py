@@ -124,7 +124,7 @@ def objects(source: SourceFile) -> list[Plain]:
     made: list[Plain] = []
     if not document.errors:
         try:
-            made = _made(source.name, document.value(("nodeGroups",)), document.value(("pods",)) or [])
+            made = _made(source.name, document.value("nodeGroups"), document.value("pods") or [])
         except _BadValueError as bad:
             document.refuse(bad.route, bad.message)
     if document.errors:
