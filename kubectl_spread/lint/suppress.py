@@ -100,10 +100,14 @@ def from_comments(source: SourceFile) -> Iterator[Suppression]:
     text = source.text
     if "spread:" not in text:
         return
-    matches = list(re.finditer(_COMMENT, text))
-    scalars = _scalars(source) if matches else []
+    found = list(re.finditer(_COMMENT, text))
     lines = text.count("\n") + 1
-    for match in matches:
+    documents = compose.documents(source) if found else ()
+    mappings = (mapping for document in documents for mapping in nodes.mappings(document.root))
+    items = (item for mapping in mappings for pair in mapping.pairs for item in pair)
+    # Texts that may look like a comment and are none.
+    scalars = [nodes.span(item) for item in items if isinstance(item, nodes.Scalar) and "#" in item.text]
+    for match in found:
         if not any(span.start < match.start() < span.end for span in scalars):
             words = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
             place = Place(source, Span(match.start(), match.end()))
@@ -126,54 +130,37 @@ def from_annotations(subject: Subject) -> Iterator[Suppression]:
         yield Suppression(place, nodes.span(root), words, subject.manifest.ref, reason)
 
 
-class _Index:
-    """Suppressions of one rule, found by the place of a finding: a large file may have thousands."""
-
-    def __init__(self, suppressions: Iterable[AnySuppression]) -> None:
-        self._waivers: list[Waiver] = []
-        self._by_source: dict[SourceFile, list[Suppression]] = {}
-        for item in suppressions:
-            if isinstance(item, Waiver):
-                self._waivers.append(item)
-            else:
-                self._by_source.setdefault(item.place.source, []).append(item)
-        self._ends: dict[SourceFile, list[int]] = {}  # the largest end of each suppression and those before it
-        for source, items in self._by_source.items():
-            items.sort(key=lambda item: item.range.start)
-            self._ends[source] = list(accumulate((item.range.end for item in items), max))
-
-    def covering(self, finding: Finding) -> list[AnySuppression]:
-        """Return the suppressions of a finding."""
-        source, start = finding.place.source, finding.place.span.start
-        items, ends = self._by_source.get(source, []), self._ends.get(source, [])
-        found: list[AnySuppression] = [item for item in self._waivers if item.covers(finding)]
-        at = bisect_right(items, start, key=lambda item: item.range.start) - 1
-        while at >= 0 and ends[at] > start:
-            if items[at].covers(finding):
-                found.append(items[at])
-            at -= 1
-        return found
-
-
 def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -> tuple[list[Finding], Used]:
     """Return the findings that are not suppressed, and the suppressions that were used.
 
     Undecodable objects are always reported.
     """
-    by_code = grouped(
+    by_code = [
         (code, suppression)
         for suppression in suppressions
         for code in frozenset().union(*map(suppression.codes, suppression.words))
-    )
-    indexes = {code: _Index(listed) for code, listed in by_code.items()}
+    ]
+    waivers = grouped((code, item) for code, item in by_code if isinstance(item, Waiver))
+    # A large file may have thousands of comments, so they are found by the place of a finding.
+    comments = grouped(((code, item.place.source), item) for code, item in by_code if isinstance(item, Suppression))
+    for items in comments.values():
+        items.sort(key=lambda item: item.range.start)
+    # The largest end of each suppression and those before it.
+    ends = {key: list(accumulate((item.range.end for item in items), max)) for key, items in comments.items()}
     used: Used = set()
     kept = []
     for finding in findings:
-        index = None if finding.is_unreadable else indexes.get(finding.rule.code)
-        hits = [] if index is None else index.covering(finding)
-        used.update((suppression, finding.rule.code) for suppression in hits)
-        if not hits:
-            kept.append(finding)
+        code, (source, span) = finding.rule.code, finding.place
+        hits: list[AnySuppression] = []
+        if not finding.is_unreadable:
+            hits += (item for item in waivers.get(code, ()) if item.covers(finding))
+            before = comments.get((code, source), [])
+            at = bisect_right(before, span.start, key=lambda item: item.range.start) - 1
+            while at >= 0 and ends[code, source][at] > span.start:
+                hits += [before[at]] if before[at].covers(finding) else []
+                at -= 1
+        used.update((suppression, code) for suppression in hits)
+        kept += [] if hits else [finding]
     return kept, used
 
 
@@ -230,14 +217,6 @@ def _reason(text: str) -> str:
 
 def _fits(pattern: str, text: str) -> bool:
     return not pattern or matches(pattern, text)
-
-
-def _scalars(source: SourceFile) -> list[Span]:
-    """Return the places of texts that may look like a comment and are none."""
-    documents = compose.documents(source)
-    mappings = (mapping for document in documents for mapping in nodes.mappings(document.root))
-    items = (item for mapping in mappings for pair in mapping.pairs for item in pair)
-    return [nodes.span(item) for item in items if isinstance(item, nodes.Scalar) and "#" in item.text]
 
 
 def _covered(source: SourceFile, at: int, *, lines: int) -> Span:
