@@ -95,17 +95,6 @@ class _Attempt(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class _Trial(NamedTuple):
-    """The texts after all passes; `added` are the findings that were not there before."""
-
-    results: list[Result]
-    findings: list[Finding]
-    added: list[Finding]
-    fixed: set[int]  # by id()
-    reasons: dict[int, SkippedFix]
-    unfixed: UnfixedFindings
-
-
 def apply_fixes(
     results: list[Result],
     judge: Callable[[list[Result]], list[Finding]],
@@ -126,11 +115,14 @@ def apply_fixes(
     def repairable(findings: list[Finding]) -> list[Finding]:
         return [item for item in findings if item.repair is not None and is_wanted(item.repair)]
 
-    def make(chosen: list[Finding]) -> _Trial:
-        """Make the fixes of some findings, and those of the findings that they uncover."""
+    def make(chosen: list[Finding], harmful: Iterable[SkippedFix] = ()) -> tuple[FixResult, list[Finding]]:
+        """Make the fixes of some findings, and those of the findings that they uncover.
+
+        Return also the findings that were not there before.
+        """
         made, findings = list(results), first
         wanted, unfixed = set(map(id, chosen)), UnfixedFindings(first)
-        fixed: set[int] = set()
+        fixed: set[int] = set()  # by id()
         refused: list[SkippedFix] = []
         added: list[Finding] = []
         for _ in range(_MOST_PASSES if chosen else 0):
@@ -149,8 +141,8 @@ def apply_fixes(
             for at, result in enumerate(made):
                 if id(result.source) in by_source:
                     attempts = list(_attempts(by_source[id(result.source)], refused))
-                    kept, harmful = _sifted(result, [], attempts)
-                    refused += harmful
+                    kept, others = _sifted(result, [], attempts)
+                    refused += others
                     if kept:
                         done += [attempt.finding for attempt in kept]
                         made[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
@@ -160,37 +152,35 @@ def apply_fixes(
                 break
             findings = judge(made)
             added = _added(first, findings)
-        return _Trial(made, findings, added, fixed, {id(item.finding): item for item in refused}, unfixed)
+        if fixed:
+            fixed.update(map(id, unfixed.vanished_findings(findings)))
+        now = {id(item): current for item, current in unfixed.tracked_findings(findings)}
+        skipped = {id(item.finding): item._replace(now=now.get(id(item.finding))) for item in (*refused, *harmful)}
+        return FixResult(
+            made,
+            first,
+            [item for item in first if id(item) in fixed],
+            [skipped[id(item)] for item in first if id(item) in skipped and id(item) not in fixed],
+        ), added
 
     chosen = repairable(first)
-    trial = make(chosen)
-    harmful: dict[int, SkippedFix] = {}  # by id()
-    if trial.added:
-        objects = {(item.place.source.name, item.object) for item in trial.added}
-        suspects = [item for item in chosen if (item.place.source.name, item.object) in objects] or chosen
-        kept = [item for item in chosen if id(item) not in set(map(id, suspects))]
-        reason = _reason(trial.added)
-        trial = make(kept)
-        if trial.added:
-            suspects, kept, trial = chosen, [], make([])
-        for number, finding in enumerate(suspects):
-            tried = make([*kept, finding]) if number < _MOST_TRIED else trial
-            if tried.added or number >= _MOST_TRIED:
-                harmful[id(finding)] = SkippedFix(finding, _reason(tried.added) if tried.added else reason)
-            else:
-                kept.append(finding)
-                trial = tried
-    fixed, reasons = trial.fixed, {**trial.reasons, **harmful}
-    if fixed:
-        fixed.update(map(id, trial.unfixed.vanished_findings(trial.findings)))
-    now = {id(item): current for item, current in trial.unfixed.tracked_findings(trial.findings)}
-    skipped = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
-    return FixResult(
-        trial.results,
-        first,
-        [item for item in first if id(item) in fixed],
-        [item._replace(now=now.get(id(item.finding))) for item in skipped],
-    )
+    result, added = make(chosen)
+    if not added:
+        return result
+    objects = {(item.place.source.name, item.object) for item in added}
+    suspects = [item for item in chosen if (item.place.source.name, item.object) in objects] or chosen
+    kept = [item for item in chosen if id(item) not in set(map(id, suspects))]
+    reason = _reason(added)
+    if make(kept)[1]:
+        suspects, kept = chosen, []
+    harmful: list[SkippedFix] = []
+    for number, finding in enumerate(suspects):
+        added = make([*kept, finding])[1] if number < _MOST_TRIED else []
+        if added or number >= _MOST_TRIED:
+            harmful.append(SkippedFix(finding, _reason(added) if added else reason))
+        else:
+            kept.append(finding)
+    return make(kept, harmful)[0]
 
 
 def _reason(added: list[Finding]) -> str:

@@ -154,31 +154,29 @@ def _held(result: Result, namespace: str) -> Iterator[Held]:
 def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> list[Root]:
     """Return the roots in the order of their first sources; a file of several kustomizations is in several."""
     by_source = {id(result.source): list(_held(result, namespace)) for result in results}
-    grouped: dict[tuple[RootKind, str], dict[int, SourceFile]] = {}
+    sources: dict[tuple[RootKind, str], dict[int, SourceFile]] = {}
     chains: dict[tuple[RootKind, str], dict[str, tuple[Chain, ...]]] = {}
     known = {path: with_components(item, rules.kustomizations) for path, item in rules.kustomizations.items()}
     used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
-    listed: dict[str, list[Chain]] = {}  # the chains of kustomizations to each file
-    for directory, outermost in known.items():
-        for path, chain in reached((outermost,), known) if directory not in used else ():
-            listed.setdefault(path, []).append(chain)
+    outermost = (item for directory, item in known.items() if directory not in used)
+    listed = grouped(found for item in outermost for found in reached((item,), known))  # chains to each file
     patches = {path for item in known.values() for path in item.patches} - listed.keys()
     for source in (result.source for result in results):
         path = os.path.abspath(source.name)
         for chain in listed.get(path, ()):
             key = _configured(chain[-1].directory, rules) or (RootKind.KUSTOMIZATION, chain[-1].directory)
-            grouped.setdefault(key, {})[id(source)] = source
+            sources.setdefault(key, {})[id(source)] = source
             by_path = chains.setdefault(key, {})
             by_path[path] = (*by_path.get(path, ()), chain)
         if path not in listed:
             key = (RootKind.TEXT, path) if path in patches else _plain(source.name, path, rules)
-            grouped.setdefault(key, {})[id(source)] = source
-    found = []
-    for (kind, path), inside in grouped.items():
+            sources.setdefault(key, {})[id(source)] = source
+    roots = []
+    for (kind, path), inside in sources.items():
         shown = path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or ".")
         root = Root(kind, shown, tuple(inside.values()), (), chains.get((kind, path), {}))
-        found += _split(root, [item for number in inside for item in by_source.get(number, ())])
-    return found
+        roots += _split(root, [item for number in inside for item in by_source.get(number, ())])
+    return roots
 
 
 def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:

@@ -241,36 +241,29 @@ class _ListReader:
         self.builder = ClusterBuilder()
         self.errors: list[SourceError] = []
         self.objects: list[Plain] = []
+        return self._take
+
+    def _take(self, item: Any) -> None:
+        kind = self._resource.kind
+        if not isinstance(item, dict):
+            what = f"an item of the list of {self._resource.plural}"
+            self.builder.leave_out({})
+            self.errors.append(SourceError(self._host, f"{what} is left out: not an object"))
+            return
         is_shared = self._resource is PODS and not self._keeps_objects
-        return self._pod if is_shared else self._other
-
-    def _pod(self, item: Any) -> None:
-        pod = self._pods.pod(item) if isinstance(item, dict) else None
-        if pod is not None:
+        if is_shared and (pod := self._pods.pod(item)) is not None:
             self.builder.add_pod(pod)
-        else:
-            self._complain(item)
-
-    def _other(self, item: Any) -> None:
-        resource = self._resource
-        if isinstance(item, dict):  # Items of a list lack both fields.
-            item["kind"], item["apiVersion"] = resource.kind, resource.api_version
-        if isinstance(item, dict) and decode.decodes(item, SHAPES[resource.kind]):
+            return
+        item["kind"], item["apiVersion"] = kind, self._resource.api_version  # Items of a list lack both fields.
+        if not is_shared and decode.decodes(item, SHAPES[kind]):
             self.builder.add(item)
             if self._keeps_objects:
                 self.objects += filter(None, (prune_object(item),))
-        else:
-            self._complain(item)
-
-    def _complain(self, item: Any) -> None:
-        kind = self._resource.kind
-        if isinstance(item, dict):
-            texts = list(map(decode.problem_text, decode.type_problems(item, SHAPES[kind])))
-            what = f"{kind} {short(fields(item, 'metadata').get('name', '?'))}"
-        else:
-            what, texts = f"an item of the list of {self._resource.plural}", ["not an object"]
-        self.builder.leave_out({"kind": kind, **item} if isinstance(item, dict) else {})
-        self.errors += [SourceError(self._host, f"{what} is left out: {text}") for text in texts]
+            return
+        self.builder.leave_out(item)
+        what = f"{kind} {short(fields(item, 'metadata').get('name', '?'))}"
+        problems = map(decode.problem_text, decode.type_problems(item, SHAPES[kind]))
+        self.errors += [SourceError(self._host, f"{what} is left out: {text}") for text in problems]
 
 
 PAGE = 500
