@@ -206,7 +206,7 @@ def fix_for_misplaced(manifest: Manifest, route: Route, target: Route) -> Option
         return None
     if route[:-1] == target[:-1]:
         return Fix(f"write {FIELD}", (Rename(route, FIELD),))
-    if "#" in manifest.document.source.text[node.start : node.end]:
+    if "#" in manifest.source.text[node.start : node.end]:
         return None
     changes: tuple[Change, ...] = (Put(target, nodes.to_plain(node)), Drop(route))
     return Fix(f"move it to {decode.path_text(target)}", changes)

@@ -100,7 +100,7 @@ class _Search(NamedTuple):
             return
         world = NestedObjects([], [], _is_kustomization(manifest))
         inside = self._replace(world=world, own=(), level=self.level + 1)
-        for document in embedded.documents(manifest.document.source, scalar, settings.may_concern):
+        for document in embedded.documents(manifest.source, scalar, settings.may_concern):
             if isinstance(document, SyntaxProblem):
                 self.reading.has_other_texts |= constraint_lists.names_a_list(scalar.text)
                 continue
@@ -129,7 +129,7 @@ def search(reading: Reading, manifest: Manifest) -> None:
 
 def _is_kustomization(manifest: Manifest) -> bool:
     """Return whether an object, or the object around a text, has patches; a kustomization may leave its kind out."""
-    is_named = os.path.basename(manifest.document.source.name) in FILE_NAMES
+    is_named = os.path.basename(manifest.source.name) in FILE_NAMES
     return manifest.kind in _WITH_PATCHES or (is_named and not manifest.kind)
 
 
@@ -233,7 +233,7 @@ class BareSubject(Subject):
     @property
     def is_of_values(self) -> bool:
         """Return whether the file is values of a chart by its name; releases of charts that are elsewhere read such."""
-        return not self.manifest.kind and "values" in os.path.basename(self.manifest.document.source.name)
+        return not self.manifest.kind and "values" in os.path.basename(self.manifest.source.name)
 
     @property
     def completion(self) -> Completion:
@@ -283,7 +283,7 @@ class BareSubject(Subject):
         key = requirement.key
         others = {name for other in self.siblings if other is not self for name in other.selected_keys}
         similar = "" if key in others else next((other for other in sorted(others) if _is_misspelt(key, other)), "")
-        text = self.manifest.document.source.text.lower()
+        text = self.manifest.source.text.lower()
         # A kind or a group may have the first word of a label key.
         stems = [re.split(r"[./_-]", word.lower())[0].removesuffix("s") for word in (key, similar) if similar]
         if similar and text.count(stems[0]) <= text.count(stems[1]):
@@ -347,8 +347,8 @@ def check_lists(subjects: Sequence[BareSubject], codes: Collection[str], project
     charts, run = projects.charts, RunLabels(projects.subjects, subjects)
     alone = Project((), (), projects.context)
     for subject in subjects:
-        source = subject.manifest.document.source
-        subject.chart = charts.get(os.path.dirname(os.path.abspath(source.name))) if charts else None
+        source = subject.manifest.source
+        subject.chart = charts.get(os.path.dirname(source.path)) if charts else None
         subject.run = run
         subject.project = alone
         yield from _api_errors(subject)

@@ -234,10 +234,10 @@ class Patches:
         self._kustomizations = kustomizations
         whole = [subject for result in results for subject in result.subjects if not subject.is_partial]
         self._named = grouped(((item.kind, item.workload.name), item) for item in whole)
-        self._in_file = grouped((os.path.abspath(item.manifest.document.source.name), item) for item in whole)
+        self._in_file = grouped((item.manifest.source.path, item) for item in whole)
         joined = [(patch, self._bases(patch)) for result in results for patch in _patches(result)]
         self.joined = [(patch, bases) for patch, bases in joined if bases]
-        self.unjoined = [patch.manifest.document.source.name for patch, bases in joined if not bases]
+        self.unjoined = [patch.manifest.source.name for patch, bases in joined if not bases]
         self.manifests = {id(patch.manifest) for patch, _ in self.joined}
 
     def _naming(self, path: str) -> list[Kustomization]:
@@ -251,7 +251,7 @@ class Patches:
 
     def users(self, patch: Subject, base: Subject, holders: list[Project]) -> list[Project]:
         """Return the projects of a base in which a patch changes it; the first one if no kustomization names it."""
-        naming = {item.directory for item in self._naming(os.path.abspath(patch.manifest.document.source.name))}
+        naming = {item.directory for item in self._naming(patch.manifest.source.path)}
         found = [
             holder
             for holder in holders
@@ -262,7 +262,7 @@ class Patches:
 
     def _bases(self, patch: Subject) -> list[Subject]:
         """Return the workloads that a patch changes, by the kustomizations that name it, or else by its directory."""
-        path = os.path.abspath(patch.manifest.document.source.name)
+        path = patch.manifest.source.path
         naming = self._naming(path)
         if not patch.has_pod:
             at = patch.place(patch.holder).span.start
@@ -293,7 +293,7 @@ class Patches:
             base
             for base in self._named.get((owner.kind, owner.name), ())
             if len({patch.manifest.namespace, base.manifest.namespace} - {""}) < 2
-            and os.path.abspath(base.manifest.document.source.name).startswith(os.path.join(above, ""))
+            and base.manifest.source.path.startswith(os.path.join(above, ""))
         ]
 
     @cached_method

@@ -106,11 +106,11 @@ class Root(NamedTuple):
         """Return the area in which a search found an object; None if every object in this root counts for it."""
         if self.kind is not RootKind.DIRECTORY:
             return None
-        return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
+        return Area(os.path.dirname(manifest.source.path), bool(manifest.namespace))
 
     def chains_of(self, manifest: Manifest) -> tuple[Chain, ...]:
         """Return the kustomizations of this root that list an object's file, themselves or through others."""
-        return self.chains.get(os.path.abspath(manifest.document.source.name), ()) if self.chains else ()
+        return self.chains.get(manifest.source.path, ()) if self.chains else ()
 
     def replicas(self, manifest: Manifest) -> list[Optional[Scaling]]:
         """Return what sets the replicas in each kustomization of this root that has the object."""
@@ -162,7 +162,7 @@ def roots_of(results: Sequence[Result], rules: RootRules, namespace: str) -> lis
     listed = grouped(found for item in outermost for found in reached((item,), known))  # chains to each file
     patches = {path for item in known.values() for path in item.patches} - listed.keys()
     for source in (result.source for result in results):
-        path = os.path.abspath(source.name)
+        path = source.path
         for chain in listed.get(path, ()):
             key = _configured(chain[-1].directory, rules) or (RootKind.KUSTOMIZATION, chain[-1].directory)
             sources.setdefault(key, {})[id(source)] = source
@@ -245,7 +245,7 @@ def _split(root: Root, inside: list[Held]) -> list[Root]:
     keys = [item.key for item in inside]
     if _are_different(keys):
         return [root._replace(held=tuple(inside))]
-    steps = [tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/")) for item in inside]
+    steps = [tuple(item.manifest.source.name.replace(os.sep, "/").split("/")) for item in inside]
     found: dict[int, int] = {}  # how many steps lead to the outermost file or directory that has rivals, by object
 
     def unit(name: str, numbers: list[int], depth: int) -> _Unit:
@@ -272,9 +272,7 @@ def _split(root: Root, inside: list[Held]) -> list[Root]:
         return _Unit(name, frozenset(held) - {None}, tuple(whole))
 
     sets = unit("", list(range(len(inside))), 0).variants
-    rivals = {
-        inside[number].manifest.document.source.name: "/".join(steps[number][:depth]) for number, depth in found.items()
-    }
+    rivals = {inside[number].manifest.source.name: "/".join(steps[number][:depth]) for number, depth in found.items()}
     return [
         root._replace(held=tuple(inside[number] for number in sorted(item.members)), rivals=rivals) for item in sets
     ]

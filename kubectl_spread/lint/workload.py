@@ -187,7 +187,7 @@ class Subject:
     @property
     def target(self) -> TargetCluster:
         """Return the target cluster of the workload's file."""
-        return self.project.target_of(self.manifest.document.source)
+        return self.project.target_of(self.manifest.source)
 
     @cached_property
     def area(self) -> Optional[Area]:
@@ -417,7 +417,7 @@ def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:
     if manifest.route:  # of an item of a List
         changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
         fix = fix._replace(changes=changes)
-    return DocumentFix(fix, manifest.document.source, manifest.document)
+    return DocumentFix(fix, manifest.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

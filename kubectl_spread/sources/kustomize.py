@@ -188,7 +188,7 @@ def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
 
     A kustomization file is read if it is among the sources, or if a source is in the same directory.
     """
-    texts = {os.path.abspath(source.name): source for source in sources}
+    texts = {source.path: source for source in sources}
     found = {}
     for directory in dict.fromkeys(map(os.path.dirname, texts)):
         for name in FILE_NAMES:
@@ -342,7 +342,7 @@ def _charts(sources: Iterable[SourceFile]) -> dict[str, Chart]:
     """Return the charts that the sources may be values of, by the directories of the sources."""
     found: dict[str, Chart] = {}
     read: dict[str, Optional[Chart]] = {}
-    for directory in dict.fromkeys(os.path.dirname(os.path.abspath(source.name)) for source in sources):
+    for directory in dict.fromkeys(os.path.dirname(source.path) for source in sources):
         for root in itertools.islice(upwards(directory), _LEVELS_BELOW):
             if os.path.isfile(os.path.join(root, _CHART_FILE)):
                 if root not in read:

@@ -61,7 +61,7 @@ def with_manifests(
 def _undecodable(manifest: Manifest, what: str) -> list[SourceError]:
     """Return the errors that prevent an object from being applied; `what` follows its name."""
     return [
-        manifest.document.source.error(
+        manifest.source.error(
             manifest.place(problem.route).span.start,
             f"{manifest.kind} {short(manifest.name)}{what}: {decode.problem_text(problem)}",
         )

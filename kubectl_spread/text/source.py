@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -42,6 +43,11 @@ class SourceFile:
         self._starts: list[int] = []
         self._origins: Optional[list[tuple[int, str]]] = None
         self._find_origins = origins  # a bound method here would keep the text forever, as no garbage is collected
+
+    @property
+    def path(self) -> str:
+        """Return the absolute path of a file."""
+        return os.path.abspath(self.name)
 
     def position(self, offset: int) -> Position:
         """Return the line and column of an offset; the end of the text is a valid place."""

@@ -221,7 +221,7 @@ def not_one_per_node(subject: Subject) -> Iterator[RuleFinding]:
 def _promises(subject: Subject) -> Iterator[Place]:
     """Yield the comments of the object's text, those above it included, and its annotations."""
     manifest = subject.manifest
-    source, span = manifest.document.source, manifest.place(()).span
+    source, span = manifest.source, manifest.place(()).span
     extent = span.start, span.end
     if not manifest.route:  # a document, not an item of a List
         end = source.text.find(_BOUNDARY, span.end)

@@ -53,6 +53,11 @@ class Manifest(NamedTuple):
         return as_text(fields(self.plain, "metadata").get("namespace"))
 
     @property
+    def source(self) -> SourceFile:
+        """Return the source of the object's document."""
+        return self.document.source
+
+    @property
     def ref(self) -> ObjectKey:
         """Return the object's name in findings."""
         return ObjectKey(self.kind, self.namespace, self.name)

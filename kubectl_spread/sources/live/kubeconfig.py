@@ -272,7 +272,7 @@ def _resolved(entry: Entry) -> Plain:
     found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
     if entry.file is None:
         return found
-    folder = os.path.dirname(os.path.abspath(entry.file.source.name))
+    folder = os.path.dirname(entry.file.source.path)
     for key in _PATHS:
         if key in found:
             found[key] = os.path.join(folder, found[key])
