@@ -370,8 +370,7 @@ def _api_errors(subject: BareSubject) -> Iterator[Finding]:
     left_out = frozenset() if subject.completion is Completion.NONE else _NEEDS_A_POD
     errors = [error for error in _errors(constraint_reader.constraints(spec), minor) if error.rule not in left_out]
     meant = {(error.rule, error.route) for error in _errors(constraint_reader.constraints(subject.spec), minor)}
-    yield from _unknown_fields(subject)
-    yield from _wrong_types(subject)
+    yield from _undecodable(subject)
     for error in errors:
         if (error.rule, error.route) in meant and _is_certain(subject, error):
             position, steps = int(error.route[1]), error.route[2:]
@@ -436,45 +435,39 @@ def _is_type(problem: decode.Problem) -> bool:
     return problem.kind is decode.ProblemKind.TYPE
 
 
-def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
-    """Yield the fields that are nearly those of a constraint, unless the chart's templates read them."""
+def _undecodable(subject: BareSubject) -> Iterator[Finding]:
+    """Yield the fields that are nearly those of a constraint, unless templates read them, and values of a wrong type.
+
+    No pod can be created with such a value. They have no fix, because a chart may print them unchanged.
+    """
+    is_copied = subject.completion is Completion.NONE  # only the API server reads it
     for problem in subject.problems:
-        if problem.kind is not decode.ProblemKind.UNKNOWN:
+        position, steps = int(problem.route[0]), problem.route[1:]
+        if not steps or len(steps) < subject.found.depth:
             continue
-        position, *steps = problem.route
+        entry, route = subject.found.entries[position], subject.at(position, steps)
+        path, place, value = subject.path(route), subject.place(route), value_at(entry, steps)
+        if _is_type(problem):
+            if not stands_for(value) and not is_filled_in(place):
+                written = place.source.text[slice(*place.span)]
+                hint = corrections.hint_for_type(problem, value, written=written)
+                message = corrections.type_sentence(problem, f"{path}: {problem.message}", written=written)
+                yield api_finding("SPR113", subject.manifest, route, message=message, path=path, hint=hint)
+            continue
         name = str(steps[-1])
         hint = corrections.hint_for_field(name, (FIELD, *problem.route), cutoff=_NEAR)
-        is_read = subject.chart is not None and subject.chart.names(name)
-        if not hint or is_read or len(steps) <= subject.found.depth - 1:
+        if not hint or (subject.chart is not None and subject.chart.names(name)):
             continue
-        route = subject.at(int(position), tuple(steps))
-        path = subject.path(route)
-        siblings = value_at(subject.found.entries[int(position)], tuple(steps[:-1]))
-        fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), siblings))
+        fix = _moved(subject, corrections.fix_for_field((FIELD, *problem.route), value_at(entry, steps[:-1])))
         why = f': strict validation refuses "{path}", or it is dropped'
-        is_copied = subject.completion is Completion.NONE  # only the API server reads it
         if not is_copied:
             reader = f"has no effect unless the {subject.completer} reads it"
             why = f", and {'no template of the chart reads it' if subject.chart is not None else reader}"
         message = f"`{name}` is not a field of Kubernetes{why}"
-        found = api_finding("SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
-        yield found if is_copied else _uncertain(found)
-
-
-def _wrong_types(subject: BareSubject) -> Iterator[Finding]:
-    """Yield the values with which no pod can be created. They have no fix, because a chart may print them unchanged."""
-    for problem in filter(_is_type, subject.problems):
-        position, *steps = problem.route
-        value = value_at(subject.found.entries[int(position)], tuple(steps))
-        if not steps or stands_for(value) or len(steps) < subject.found.depth:
-            continue
-        route = subject.at(int(position), tuple(steps))
-        path, place = subject.path(route), subject.place(route)
-        if not is_filled_in(place):
-            written = place.source.text[slice(*place.span)]
-            hint = corrections.hint_for_type(problem, value, written=written)
-            message = corrections.type_sentence(problem, f"{path}: {problem.message}", written=written)
-            yield api_finding("SPR113", subject.manifest, route, message=message, path=path, hint=hint)
+        finding = api_finding(
+            "SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix
+        )
+        yield finding if is_copied else _uncertain(finding)
 
 
 def _moved(subject: BareSubject, fix: Optional[Fix]) -> Optional[Fix]:
