@@ -89,15 +89,6 @@ def widest_range(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
     )
 
 
-def times(groups: ReplicaRange, size: int) -> ReplicaRange:
-    """Return the range of pods in so many groups."""
-    if size == 1:
-        return groups
-    least, most = (None if number is None else number * size for number in groups[:2])
-    written = None if groups.written is None else groups.written * size
-    return groups._replace(minimum=least, maximum=most, written=written)
-
-
 class TargetCluster(NamedTuple):
     """The cluster that the manifests are for: its minor version and its autoscaler, if known.
 
@@ -218,17 +209,22 @@ class Project:
             known = None if subject.has_pod else owner.replicas
             return ReplicaRange(known, known, written=known)
         autoscaler = self._autoscalers.get(f"{runner.kind} {self.namespace_of(runner)}/{runner.name}")
-        if autoscaler is not None:
-            return times(of_autoscaler(autoscaler), owner.group.size)
-        if owner.kind in _COUNT_THEMSELVES:
+        if autoscaler is None and owner.kind in _COUNT_THEMSELVES:
             return ReplicaRange(owner.replicas, owner.replicas)
-        if owner.kind == "Service":
+        if autoscaler is None and owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
         written = whole_number(fields(runner.plain, "spec").get("replicas"))
-        if ("spec", "replicas") in runner.defaults:
-            return times(ReplicaRange(None, None, written=written), owner.group.size)
-        overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
-        return times(widest_range([of_overlay(item, written) for item in overlaid]), owner.group.size)
+        if autoscaler is not None:
+            groups = of_autoscaler(autoscaler)
+        elif ("spec", "replicas") in runner.defaults:
+            groups = ReplicaRange(None, None, written=written)
+        else:
+            overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
+            groups = widest_range([of_overlay(item, written) for item in overlaid])
+        size = owner.group.size
+        least, most, _, written, _ = groups
+        least, most, written = (None if number is None else number * size for number in (least, most, written))
+        return groups._replace(minimum=least, maximum=most, written=written)
 
     @cached_method
     def members_size(self, selector: Selector, namespace: str, number: str) -> Optional[int]:

@@ -166,18 +166,14 @@ def _rendered(directory: str, name: str, *, is_offline: bool) -> bytes:
     except OSError as error:
         raise SourceError(name, f"{said} does not start: {reason(error)}") from None
     if done.returncode:
-        raise SourceError(name, f"{said} failed with exit code {done.returncode}: {_complaint(done.stderr)}")
+        lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+        for at, line in enumerate(lines):
+            logged = _LOGGED.fullmatch(line)
+            if logged is not None:
+                lines[at] = logged[1].replace('\\"', '"')
+        why = "; ".join(lines[-_MAX_LINES:]) or "it gave no reason"
+        raise SourceError(name, f"{said} failed with exit code {done.returncode}: {why}")
     return done.stdout
-
-
-def _complaint(stderr: bytes) -> str:
-    """Return the last lines of a program's error output as one line."""
-    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    for at, line in enumerate(lines):
-        logged = _LOGGED.fullmatch(line)
-        if logged is not None:
-            lines[at] = logged[1].replace('\\"', '"')
-    return "; ".join(lines[-_MAX_LINES:]) or "it gave no reason"
 
 
 _KINDS = ("", "Kustomization", "Component")
@@ -197,18 +193,14 @@ def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
                 first = parts[0] if parts and isinstance(parts[0].plain, dict) else None
                 plain = {} if first is None else first.plain
                 if plain.get("kind", "") in _KINDS:
-                    found[directory] = kustomization(directory, first, _patches(directory, plain, texts))
+                    readable = {}
+                    for patch in patches_of(directory, plain):
+                        path, inline = patch.path, patch.inline
+                        held = _documents(path, texts, directory) if path else _parsed(SourceFile("", inline))
+                        if held is not None:
+                            readable[path or inline] = held
+                    found[directory] = kustomization(directory, first, readable)
                 break
-    return found
-
-
-def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFile]) -> dict[str, list[Document]]:
-    """Return the documents of the readable patches."""
-    found = {}
-    for patch in patches_of(directory, plain):
-        parts = _documents(patch.path, texts, directory) if patch.path else _parsed(SourceFile("", patch.inline))
-        if parts is not None:
-            found[patch.path or patch.inline] = parts
     return found
 
 

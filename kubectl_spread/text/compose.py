@@ -417,11 +417,7 @@ class _RefusedError(Exception):
         self.message = message
 
 
-class _Measure(NamedTuple):
-    """The size of a node with all its aliases expanded."""
-
-    size: int  # nodes
-    height: int  # levels
+_Measure = tuple[int, int]  # the nodes and levels of a node with all its aliases expanded
 
 
 class _Composer:
@@ -487,16 +483,12 @@ class _Composer:
         event = next_event()
         while event is not None:
             if type(event) is self.events.DocumentStartEvent:
-                root = self._document(next_event)
+                self.anchors, self.measures = {}, {}
+                root = self._node(next_event(), next_event, 0)
+                self._refuse_excessive_aliasing(root)
                 if not (isinstance(root, Scalar) and root.plain and not root.text):
                     yield root
             event = next_event()
-
-    def _document(self, next_event: Callable[[], Any]) -> Node:
-        self.anchors, self.measures = {}, {}
-        root = self._node(next_event(), next_event, 0)
-        self._refuse_excessive_aliasing(root)
-        return root
 
     def _node(self, event: Any, next_event: Callable[[], Any], depth: int) -> Node:
         """Return the node that begins with an event, below so many collections."""
@@ -542,8 +534,12 @@ class _Composer:
         measure = self.measures.get(id(anchored))
         if measure is None:
             measure = self.measures[id(anchored)] = self._measure(anchored)
-        self._refuse_depth(depth + measure.height, start, end)
-        return _placed_again(anchored, start, end)
+        self._refuse_depth(depth + measure[1], start, end)
+        import copy  # 1 ms; few manifests have aliases
+
+        again = copy.copy(anchored)
+        again.start, again.end, again.origin = start, end, anchored
+        return again
 
     def _refuse_depth(self, depth: int, start: int, end: int) -> None:
         if depth > MAX_DEPTH:
@@ -554,9 +550,9 @@ class _Composer:
         if node.origin is not None:
             return self.measures[id(node.origin)]
         if isinstance(node, Scalar):
-            return _Measure(1, 0)
+            return 1, 0
         parts = list(map(self._measure, children_of(node)))
-        return _Measure(1 + sum(part.size for part in parts), 1 + max((part.height for part in parts), default=0))
+        return 1 + sum(size for size, _ in parts), 1 + max((height for _, height in parts), default=0)
 
     def _refuse_excessive_aliasing(self, root: Node) -> None:
         """Refuse a document whose aliases expand to more than kubectl allows.
@@ -565,7 +561,7 @@ class _Composer:
         """
         if not self.measures:
             return
-        size = self._measure(root).size
+        size, _ = self._measure(root)
         aliased = size - _written(root)
         allowed = min(0.99, max(0.1, 0.99 - 0.89 * (size - 400_000) / 3_600_000))
         if aliased > 100 and size > 1000 and aliased / size > allowed:
@@ -594,11 +590,3 @@ def _written(node: Node) -> int:
     if node.origin is not None or isinstance(node, Scalar):
         return 1
     return 1 + sum(map(_written, children_of(node)))
-
-
-def _placed_again(node: Node, start: int, end: int) -> Node:
-    import copy  # 1 ms; few manifests have aliases
-
-    again = copy.copy(node)
-    again.start, again.end, again.origin = start, end, node
-    return again

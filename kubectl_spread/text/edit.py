@@ -355,7 +355,9 @@ class _Editor:
         if isinstance(value, dict) and value:
             return head + self._break + self._block(value, column + self._step)
         if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            return head + self._break + self._block(value, column + self._list_step)
+            below = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
+            list_step = self._step if below is not None and len(below[2]) > len(below[1]) else 0
+            return head + self._break + self._block(value, column + list_step)
         return f"{head} {self._flow(value)}"
 
     def _block(self, value: Any, column: int, *, gap: int = _STEP) -> str:
@@ -379,12 +381,6 @@ class _Editor:
             if isinstance(value, Mapping) and value.pairs and value.origin is None and not self._is_flow(value):
                 return max(1, self._column(value.pairs[0][0].start) - self._column(key.start))
         return _STEP
-
-    @property
-    def _list_step(self) -> int:
-        """Return how far this text indents a list below its key."""
-        found = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
-        return self._step if found is not None and len(found[2]) > len(found[1]) else 0
 
 
 def _is_plain(value: str) -> bool:

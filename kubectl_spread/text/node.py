@@ -76,8 +76,14 @@ class Mapping:
 
     @property
     def fields(self) -> dict[str, Field]:
+        """The last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
+
+        Source: go.yaml.in/yaml/v2 decode.go, mapping.
+        """
         if self._fields is None:
-            self._fields = _merged_fields(self)
+            self._fields = {}
+            for key, value in self.pairs:
+                self._fields.update(_merged(value) if is_merge(key) else {key_text(key): Field(key, value)})
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
@@ -202,20 +208,6 @@ def is_merge(key: Node) -> bool:
 def key_text(key: Node) -> str:
     assert isinstance(key, Scalar)  # noqa: S101 (the composer refuses other keys)
     return scalars.plain_key_text(key.text) if key.plain else key.text
-
-
-def _merged_fields(mapping: Mapping) -> dict[str, Field]:
-    """Return the last of equal keys; a `<<` overrides the keys before it, as kubectl has it (YAML says: no key).
-
-    Source: go.yaml.in/yaml/v2 decode.go, mapping.
-    """
-    fields: dict[str, Field] = {}
-    for key, value in mapping.pairs:
-        if is_merge(key):
-            fields.update(_merged(value))
-        else:
-            fields[key_text(key)] = Field(key, value)
-    return fields
 
 
 def _merged(value: Node) -> dict[str, Field]:

@@ -96,7 +96,12 @@ def credentials(target: ApiServer, *, connections: int) -> Credentials:
         plugin = f"exec credential plugin `{target.exec_command}` did not return an ExecCredential"
         why = plugin if target.exec_command else "the credentials cannot be used"
         raise ClusterError(f"{target.name}: {why}") from None
-    _choose_proxy(target, configuration)
+    # The proxy of the cluster, or else of the environment: versions of the client differ in their support for proxies.
+    of_cluster = ((target.config or {}).get("clusters") or [{}])[0].get("cluster", {}).get("proxy-url")
+    proxies = {} if of_cluster else getproxies()
+    configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
+    configuration.no_proxy = proxies.get("no")
+    configuration.proxy_headers = _proxy_headers(configuration.proxy or "")
     # The context has loaded them, and temporary files are deleted already.
     configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
     try:
@@ -122,18 +127,6 @@ def _load(target: ApiServer, configuration: Any, folder: str) -> None:
         why = f": {said[-1]}" if said else ""
         hint = f"; {' '.join(target.install_hint.split())}" if target.install_hint else ""
         raise ClusterError(f"exec credential plugin `{target.exec_command}` failed{why}{hint}")
-
-
-def _choose_proxy(target: ApiServer, configuration: Any) -> None:
-    """Set the proxy of the cluster, or else of the environment.
-
-    Versions of the client differ in their support for proxies.
-    """
-    of_cluster = ((target.config or {}).get("clusters") or [{}])[0].get("cluster", {}).get("proxy-url")
-    proxies = {} if of_cluster else getproxies()
-    configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
-    configuration.no_proxy = proxies.get("no")
-    configuration.proxy_headers = _proxy_headers(configuration.proxy or "")
 
 
 def _proxy_headers(url: str) -> dict[str, str]:

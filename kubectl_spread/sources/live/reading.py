@@ -68,7 +68,11 @@ class Session:
 
     def __init__(self, flags: Flags) -> None:
         self.target = kubeconfig.load(flags)
-        self._timeout_s = _timeout_s(flags)
+        written = flags.request_timeout
+        timeout_s = 0.0 if written is None else seconds(written)
+        if timeout_s is None:
+            raise ConfigError((SourceError("--request-timeout", f"not a duration: {written}; write 30s"),))
+        self._timeout_s = timeout_s
 
     @cached_property
     def transport(self) -> Transport:
@@ -140,15 +144,6 @@ class Session:
         """Close all connections."""
         if "transport" in vars(self):
             self.transport.close()
-
-
-def _timeout_s(flags: Flags) -> float:
-    if flags.request_timeout is None:
-        return 0.0
-    found = seconds(flags.request_timeout)
-    if found is None:
-        raise ConfigError((SourceError("--request-timeout", f"not a duration: {flags.request_timeout}; write 30s"),))
-    return found
 
 
 def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
