@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -14,6 +13,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.lint.workload import Area, Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selectors import Selector
+from kubectl_spread.text.glob import upwards
 
 Requirements = frozenset[tuple[str, str, frozenset[str]]]
 Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in
@@ -180,12 +180,12 @@ class Neighbourhoods:
                 # An area that names its namespace has all that do, and the others by their directories.
                 keys = [("named", True, "")] if other.names_namespace else []
                 for is_named in (False,) if other.names_namespace else (False, True):
-                    keys += [("below", is_named, directory) for directory in _upwards(other.directory)]
+                    keys += [("below", is_named, directory) for directory in upwards(other.directory)]
                     keys.append(("inside", is_named, other.directory))
                 for key in keys:
                     self._parts.setdefault(key, []).append(member)
         is_named = area.names_namespace
-        directory, *above = _upwards(area.directory)
+        directory, *above = upwards(area.directory)
         keys = [("below", is_named, directory), *(("inside", is_named, upper) for upper in above)]
         keys += [("named", True, "")] if is_named else []
         parts = [self._part(key) for key in keys if key in self._parts]
@@ -195,11 +195,3 @@ class Neighbourhoods:
     @cached_method
     def _part(self, key: tuple[str, bool, str]) -> SelectorGroup:
         return SelectorGroup(self._parts[key])
-
-
-def _upwards(directory: str) -> Iterator[str]:
-    """Yield a directory and all above it."""
-    yield directory
-    while (above := os.path.dirname(directory)) != directory:
-        directory = above
-        yield directory

@@ -19,6 +19,7 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload, workload
+from kubectl_spread.text.glob import is_below
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Place, Span
 
@@ -293,7 +294,7 @@ class Patches:
             base
             for base in self._named.get((owner.kind, owner.name), ())
             if len({patch.manifest.namespace, base.manifest.namespace} - {""}) < 2
-            and base.manifest.source.path.startswith(os.path.join(above, ""))
+            and is_below(base.manifest.source.path, above)
         ]
 
     @cached_method

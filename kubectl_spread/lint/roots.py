@@ -25,7 +25,7 @@ from kubectl_spread.lint.kustomization import (
 from kubectl_spread.lint.workload import Area, Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import Globs, is_below
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed by few runs
@@ -186,7 +186,7 @@ def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:
     configured = _configured(path, rules)
     if configured is not None:
         return configured
-    named = [directory for directory in rules.directories if _is_below(path, directory)]
+    named = [directory for directory in rules.directories if is_below(path, directory)]
     return (RootKind.DIRECTORY, max(named, key=len)) if named else (RootKind.FILES, "")
 
 
@@ -198,16 +198,12 @@ def _configured(path: str, rules: RootRules) -> Optional[tuple[RootKind, str]]:
 
 def _top(path: str, globs: Globs) -> Optional[str]:
     """Return the outermost directory above a path that a glob matches."""
-    if not {".", "./"}.isdisjoint(globs.patterns) and _is_below(path, globs.root):
+    if not {".", "./"}.isdisjoint(globs.patterns) and is_below(path, globs.root):
         return globs.root
     found = None
-    while globs.match(path) and _is_below(path, globs.root):
+    while globs.match(path) and is_below(path, globs.root):
         found, path = path, os.path.dirname(path)
     return found
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(os.path.join(directory, ""))
 
 
 def reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple[str, Chain]]:

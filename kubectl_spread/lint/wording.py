@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
-from kubectl_spread.text.wording import join_with_and
+from kubectl_spread.text.wording import first_of, join_with_and
 
 _MOST_NAMES = 3
 
@@ -14,8 +14,7 @@ _MOST_NAMES = 3
 def list_names(names: Iterable[str]) -> str:
     """Return up to three names, and how many more there are."""
     listed = [f"`{name}`" if name else "the empty value" for name in names]
-    more = len(listed) - _MOST_NAMES
-    return join_with_and([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
+    return join_with_and(first_of(listed, _MOST_NAMES, lambda more: f"{more} more"))
 
 
 def none_of(number: int, which: str = "") -> str:

@@ -24,6 +24,7 @@ from kubectl_spread.sources.kustomize import kustomizations
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
 from kubectl_spread.text.emit import scalar
+from kubectl_spread.text.glob import upwards
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
 
@@ -82,7 +83,7 @@ def plan_setup(directory: str) -> SetupPlan:
         ConfigError: the existing configuration is invalid.
     """
     start = os.path.abspath(directory)
-    root = next((here for here in files.upwards(start) if os.path.exists(os.path.join(here, ".git"))), start)
+    root = next((here for here in upwards(start) if os.path.exists(os.path.join(here, ".git"))), start)
     sources = []
     for item in files.inputs((root,), recursive=True, inside=root):
         if isinstance(item, files.Input):

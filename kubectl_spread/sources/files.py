@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, Optional, Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import Globs, is_below, upwards
 from kubectl_spread.text.source import SourceFile
 
 EXTENSIONS = (".yaml", ".yml", ".json")
@@ -148,15 +148,6 @@ def config_path(directory: str) -> Optional[str]:
     return None
 
 
-def upwards(directory: str) -> Iterator[str]:
-    """Yield the absolute path of a directory, then those of its parents."""
-    here = os.path.abspath(directory)
-    yield here
-    while (above := os.path.dirname(here)) != here:
-        yield above
-        here = above
-
-
 def read_text(path: str, *, inside: Optional[str] = None, max_bytes: int = MAX_DOCUMENT) -> SourceFile:
     """Read one file, or standard input for `-`; gzip content is decompressed.
 
@@ -265,7 +256,7 @@ def outside(path: str, inside: str) -> Optional[SourceError]:
     """Return the error of a path that is not in a directory, after links are followed."""
     root = os.path.realpath(inside)
     real = os.path.realpath(path)
-    if path != STDIN and (real == root or real.startswith(os.path.join(root, ""))):
+    if path != STDIN and is_below(real, root):
         return None
     message = f"outside of {inside}: a setting may only name files in it; name this file on the command line"
     return SourceError(path, message)

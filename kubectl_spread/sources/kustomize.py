@@ -15,11 +15,11 @@ from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomi
 from kubectl_spread.objects.constraints.constraint_lists import may_hold
 from kubectl_spread.objects.reading.plain import as_text, fields, value_at
 from kubectl_spread.objects.workloads.manifest import objects_of
-from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason, upwards
+from kubectl_spread.sources.files import decode_text, Input, outside, read_text, reason
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose
 from kubectl_spread.text.compose import Document
-from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import Globs, upwards
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import short
 

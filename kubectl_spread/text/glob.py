@@ -1,4 +1,4 @@
-"""Globs for the names of files and of objects, in the manner of .gitignore.
+"""Globs for the names of files and of objects, in the manner of .gitignore, and directories above a file.
 
 `*` and `?` stop at a slash, `**` between slashes is any number of directories, `[a-c]` and `[!a-c]` are sets. A glob
 without a slash names a file or directory anywhere. A glob with a slash starts at the root. A glob that matches a
@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _SET = r"\[(!?)(\]?[^\]]*)\]"
@@ -31,6 +32,20 @@ class Globs(NamedTuple):
         except ValueError:  # another drive
             return path
         return relative.replace(os.sep, "/")
+
+
+def upwards(directory: str) -> Iterator[str]:
+    """Yield the absolute path of a directory, then those of its parents."""
+    here = os.path.abspath(directory)
+    yield here
+    while (above := os.path.dirname(here)) != here:
+        yield above
+        here = above
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Return whether a path is a directory, or something in it; both are absolute."""
+    return path == directory or path.startswith(os.path.join(directory, ""))
 
 
 def glob_error(pattern: str) -> str:
