@@ -7,10 +7,10 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint import corrections
-from kubectl_spread.lint.finding import Finding, Fix, Label, Severity
+from kubectl_spread.lint.finding import Finding, Label, RuleFinding, Severity
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.workload import FIELD, is_live, repair, Subject
+from kubectl_spread.lint.registry import finding_of
+from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
@@ -104,22 +104,6 @@ def _written(manifest: Manifest, route: Route) -> Any:
     return None if found is None else nodes.to_plain(found)
 
 
-def api_finding(
-    code: str,
-    manifest: Manifest,
-    route: Route,
-    *,
-    message: str,
-    path: str,
-    hint: str,
-    key: bool = False,
-    fix: Optional[Fix] = None,
-) -> Finding:
-    """Return the finding for a field that the API server refuses."""
-    place = manifest.place(route, key=key)
-    return Finding(RULES[code], message, place, manifest.ref, path, hint, repair=repair(fix, manifest))
-
-
 def unhandled_kind_message(manifest: Manifest, why: str) -> str:
     """Return the API server's message for its own kinds; for other kinds their pods fail."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
@@ -157,7 +141,7 @@ def _misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -
             hint = f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}"
         fix = corrections.fix_for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
         message = unknown_field(manifest, field, "constraints in this place have no effect")
-        yield api_finding("SPR115", manifest, route, message=message, path=field, hint=hint, key=True, fix=fix)
+        yield finding_of("SPR115", manifest, RuleFinding(message, route, hint, fix=fix, key=True), field)
 
 
 def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
@@ -216,13 +200,11 @@ def _spec_findings(manifest: Manifest, root: Route, minor: Optional[int]) -> lis
     """Return the findings for what the API server refuses in a spec outside the pods; `root` is its route."""
     path = decode.path_text(root)
     return [
-        api_finding(
+        finding_of(
             "SPR116",
             manifest,
-            (*root, *error.route),
-            message=error.text(path),
-            path=f"{path}.{error.path}",
-            hint=corrections.hint_for_spec(error),
+            RuleFinding(error.text(path), (*root, *error.route), corrections.hint_for_spec(error)),
+            f"{path}.{error.path}",
         )
         for error in spec_errors(manifest.kind, value_at(manifest.plain, root), minor=minor)
     ]
@@ -286,14 +268,14 @@ def _field_errors(
             message, path, value = f"no pod is created: {rejected}: {error.text()}", f"spec.{error.path}", None
         hint = corrections.hint_for_rule(error.rule, value)
         fix = corrections.fix_for_error(error, owner.template, place.spec, labels=labels)
-        found = api_finding(error.rule.value, manifest, route, message=message, path=path, hint=hint, fix=fix)
+        problem = RuleFinding(message, route, hint, fix=fix)
         if error.rule is Rule.DUPLICATE_CONSTRAINT:
             pairs = [(item.topology_key, item.when_unsatisfiable) for item in constraints]
             first = int(error.route[1])
             again = pairs.index(pairs[first], first + 1)
             there = manifest.place((*place.spec, FIELD, again, "topologyKey"))
-            found = found._replace(related=(Label(there, "repeated here"),))
-        refused.append((error, found))
+            problem = problem._replace(related=(Label(there, "repeated here"),))
+        refused.append((error, finding_of(error.rule.value, manifest, problem, path)))
     return refused
 
 
@@ -303,12 +285,12 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
         hint = corrections.hint_for_field(str(route[-1]), route)
         message = unknown_field(manifest, path, f"`{route[-1]}` is not a field of Kubernetes")
         fix = corrections.fix_for_field(route, _written(manifest, route[:-1]))
-        return api_finding("SPR114", manifest, route, message=message, path=path, hint=hint, key=True, fix=fix)
+        return finding_of("SPR114", manifest, RuleFinding(message, route, hint, fix=fix, key=True), path)
     source, span = manifest.place(route)
     value, written = _written(manifest, route), source.text[span.start : span.end]
     hint = corrections.hint_for_type(problem, value, written=written)
     fix = corrections.fix_for_type(problem, value=value, written=written)
     refusal = unhandled_kind_message(manifest, problem.message)
     message = corrections.type_sentence(problem, refusal, written=written)
-    found = api_finding("SPR113", manifest, route, message=message, path=path, hint=hint, fix=fix)
-    return as_information(found) if is_open else found._replace(is_unreadable=True)
+    finding = finding_of("SPR113", manifest, RuleFinding(message, route, hint, fix=fix), path)
+    return as_information(finding) if is_open else finding._replace(is_unreadable=True)

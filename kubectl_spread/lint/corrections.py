@@ -224,7 +224,7 @@ def fix_for_separator(source: SourceFile, span: Span) -> DocumentFix:
     return DocumentFix(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
 
 
-_SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
+SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 
 
 def corrected_spec(spec: Plain) -> Plain:
@@ -232,7 +232,7 @@ def corrected_spec(spec: Plain) -> Plain:
 
     A field is left out if no known name is near, if the near field is written too, or if its value does not fit.
     """
-    return {**spec, FIELD: _as_meant(spec.get(FIELD), _SHAPE)}
+    return {**spec, FIELD: _as_meant(spec.get(FIELD), SHAPE)}
 
 
 def _as_meant(value: Any, shape: decode.Shape) -> Any:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint import corrections
-from kubectl_spread.lint.admission import api_finding, check_object, with_nulls
+from kubectl_spread.lint.admission import check_object, with_nulls
 from kubectl_spread.lint.check_source import bare_lists, Reading, Result
-from kubectl_spread.lint.finding import Finding, Fix, Knowledge, Severity
+from kubectl_spread.lint.finding import Finding, Fix, Knowledge, RuleFinding, Severity
 from kubectl_spread.lint.kustomization import FILE_NAMES
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stands_for
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import check_subject, findings_by_object, RULES
+from kubectl_spread.lint.registry import check_subject, finding_of, findings_by_object, RULES
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints import constraint_lists
@@ -172,7 +172,6 @@ def partial_check_finding(lists: Iterable[BareSubject]) -> list[Finding]:
     ]
 
 
-_SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 # The chart or the operator may add missing fields; only the created pod shows that.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
 _NEAR = 0.8  # Prometheus has `additionalLabelSelectors`
@@ -204,7 +203,7 @@ class BareSubject(Subject):
         self.chart: Optional[Chart] = None
         self.run = RunLabels((), ())
         self._paths: dict[Route, str] = {}
-        self.problems = list(decode.problems(found.entries, _SHAPE))
+        self.problems = list(decode.problems(found.entries, corrections.SHAPE))
         wrong = [problem.route for problem in self.problems if _is_type(problem)]
         spec = {FIELD: with_nulls(found.entries, wrong)}  # rules skip these values
         owner = Workload(
@@ -380,9 +379,7 @@ def _api_errors(subject: BareSubject) -> Iterator[Finding]:
             value = value_at(subject.found.entries[position], steps)
             hint = corrections.hint_for_rule(error.rule, value)
             fix = _moved(subject, corrections.fix_for_error(error, subject.workload.template, (), labels=None))
-            found = api_finding(
-                error.rule.value, subject.manifest, route, message=message, path=path, hint=hint, fix=fix
-            )
+            found = finding_of(error.rule.value, subject.manifest, RuleFinding(message, route, hint, fix=fix), path)
             # A chart may fill in what is missing.
             is_unknown = subject.knowledge is Knowledge.UNKNOWN or (subject.is_of_values and subject.chart is None)
             is_open = error.rule in _MISSING and value is None and is_unknown
@@ -452,7 +449,7 @@ def _undecodable(subject: BareSubject) -> Iterator[Finding]:
                 written = place.source.text[slice(*place.span)]
                 hint = corrections.hint_for_type(problem, value, written=written)
                 message = corrections.type_sentence(problem, f"{path}: {problem.message}", written=written)
-                yield api_finding("SPR113", subject.manifest, route, message=message, path=path, hint=hint)
+                yield finding_of("SPR113", subject.manifest, RuleFinding(message, route, hint), path)
             continue
         name = str(steps[-1])
         hint = corrections.hint_for_field(name, (FIELD, *problem.route), cutoff=_NEAR)
@@ -464,9 +461,7 @@ def _undecodable(subject: BareSubject) -> Iterator[Finding]:
             reader = f"has no effect unless the {subject.completer} reads it"
             why = f", and {'no template of the chart reads it' if subject.chart is not None else reader}"
         message = f"`{name}` is not a field of Kubernetes{why}"
-        finding = api_finding(
-            "SPR114", subject.manifest, route, message=message, path=path, hint=hint, key=True, fix=fix
-        )
+        finding = finding_of("SPR114", subject.manifest, RuleFinding(message, route, hint, fix=fix, key=True), path)
         yield finding if is_copied else _uncertain(finding)
 
 

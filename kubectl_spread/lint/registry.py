@@ -11,11 +11,11 @@ from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Optional
 
 import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
-from kubectl_spread.lint.finding import Finding, Knowledge, RuleFinding, RuleMeta, RuleTarget, Severity
+from kubectl_spread.lint.finding import DocumentFix, Finding, Knowledge, RuleFinding, RuleMeta, RuleTarget, Severity
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.rule import CHECKS, DECLARED, SAFE, UNSAFE
-from kubectl_spread.lint.workload import repair, Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.source import SourceFile, Span
@@ -119,7 +119,7 @@ def findings_by_object(
             for manifest in (item for kind in rule.needs for item in project.of_kind(kind)):
                 if asked is None or id(manifest) in asked:
                     problems = CHECKS[rule.code](manifest, project)
-                    yield manifest, [_finding(rule, manifest, item, path_text(item.route)) for item in problems]
+                    yield manifest, [finding_of(rule.code, manifest, item, path_text(item.route)) for item in problems]
 
 
 def check_subject(subject: Subject, codes: Collection[str]) -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def check_subject(subject: Subject, codes: Collection[str]) -> Iterator[Finding]
             for problem in CHECKS[rule.code](subject):
                 if subject.knowledge < rule.fixes_from:
                     problem = problem._replace(fix=None)  # noqa: PLW2901
-                finding = _finding(rule, subject.manifest, problem, subject.path(problem.route))
+                finding = finding_of(rule.code, subject.manifest, problem, subject.path(problem.route))
                 if not is_filled_in(finding.place):
                     yield finding
 
@@ -149,16 +149,22 @@ def _rules_about(words: frozenset[str], knowledge: Knowledge, codes: frozenset[s
     )
 
 
-def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding, path: str) -> Finding:
+def finding_of(code: str, manifest: Manifest, problem: RuleFinding, path: str) -> Finding:
+    """Return the finding for a problem of an object; `path` is the field as the API server prints it."""
+    rule, fix, repair = RULES[code], problem.fix, None
+    if fix is not None and not manifest.document.is_embedded:
+        # The fix of an item of a List becomes one of the document.
+        changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
+        repair = DocumentFix(fix._replace(changes=changes), manifest.source, manifest.document)
     return Finding(
-        rule if found.severity is None else rule._replace(severity=found.severity),
-        found.message,
-        manifest.place(found.route if found.at is None else found.at, key=found.key),
+        rule if problem.severity is None else rule._replace(severity=problem.severity),
+        problem.message,
+        manifest.place(problem.route if problem.at is None else problem.at, key=problem.key),
         manifest.ref,
         path,
-        found.hint,
-        found.related,
-        repair=repair(found.fix, manifest),
+        problem.hint,
+        problem.related,
+        repair=repair,
     )
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import DocumentFix, Fix, Knowledge, Label
+from kubectl_spread.lint.finding import Knowledge, Label
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
@@ -408,16 +408,6 @@ class Subject:
     def path(self, route: Route) -> str:
         """Return a route as the API server prints it."""
         return path_text(route)
-
-
-def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:
-    """Return a fix of an object as one of its document."""
-    if fix is None or manifest.document.is_embedded:
-        return None
-    if manifest.route:  # of an item of a List
-        changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
-        fix = fix._replace(changes=changes)
-    return DocumentFix(fix, manifest.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

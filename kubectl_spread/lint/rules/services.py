@@ -68,13 +68,13 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     if len(written) != 1 or is_about_none or is_refused:
         return None
     selector = compile_selector(constraint.label_selector(plain))
-    covered = project.group(selector, namespace)
-    if not covered.applied_workloads or not covered.kinds <= SCALED_KINDS:
+    covered = project.group(selector, namespace).applied_workloads
+    if not covered or any(item.kind not in SCALED_KINDS for item in covered):
         return None
     (name,) = written
     # The input seldom has all pods of a namespace.
     pods = project.fewest_pods(selector, namespace) if selector.requirements else None
-    return SimpleBudget(name, spec[name], covered.applied_workloads, pods)
+    return SimpleBudget(name, spec[name], covered, pods)
 
 
 _NAMED = 3  # workloads that a finding shows
