@@ -197,10 +197,6 @@ class Project:
         """Return the namespace that an object is applied to."""
         return manifest.namespace or self.namespace
 
-    def replicas(self, subject: Subject) -> ReplicaRange:
-        """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
-        return self.replicas_here(subject) if self.scope is None else self.scope.replicas(subject)
-
     @cached_method
     def replicas_here(self, subject: Subject) -> ReplicaRange:
         """Return the replicas of a workload as this root has them."""

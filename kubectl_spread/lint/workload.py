@@ -214,7 +214,8 @@ class Subject:
     @property
     def replicas(self) -> ReplicaRange:
         """Return the replicas: from the autoscaler, else from kustomizations, else from the manifest."""
-        return self.project.replicas(self)
+        project = self.project
+        return project.replicas_here(self) if project.scope is None else project.scope.replicas(self)
 
     @property
     def is_single(self) -> bool:

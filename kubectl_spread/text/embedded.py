@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Optional, Union
+from typing import Union
 
 from kubectl_spread.text.compose import Chunk, compose, compose_roots, Document, SyntaxProblem
-from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
+from kubectl_spread.text.node import children_of, Node, Scalar
 from kubectl_spread.text.source import SourceFile, Span
 
 Found = Union[Document, SyntaxProblem]
@@ -50,87 +50,69 @@ def documents(source: SourceFile, scalar: Scalar, wanted: Callable[[str], bool])
     start = written.start if properties is None else properties.end()
     header = _BLOCK_HEADER.match(source.text, start)
     if header is not None and not written.plain:
-        yield from _of_literal(source, _Block(source.text, header.end(), written.end), wanted)
-    else:
-        offsets = _offsets(source.text[start : written.end], written, start)
-        for found in compose(SourceFile(source.name, written.text), wanted):
-            if isinstance(found, SyntaxProblem):
-                span = Span(offsets.at(found.span.start), offsets.at(found.span.end))
-                yield SyntaxProblem(source, span, found.message, found.language)
-            else:
-                offsets.move(found.root, set())
-                yield Document(source, -1, root=found.root, is_embedded=True)
-
-
-def _of_literal(source: SourceFile, content: _Block, wanted: Callable[[str], bool]) -> Iterator[Found]:
-    """Parse a literal block in its place; indentation that all lines share means nothing to YAML."""
-    for start, stop in content.documents():
-        chunk = Chunk(start, source.text[start:stop])
-        if not chunk.is_blank and wanted(chunk.text):
-            for item in compose_roots(source, chunk):
+        # A literal block is parsed in its place; indentation that all lines share means nothing to YAML.
+        for begin, end in _literal_documents(source.text, header.end(), written.end):
+            chunk = Chunk(begin, source.text[begin:end])
+            for item in () if chunk.is_blank or not wanted(chunk.text) else compose_roots(source, chunk):
                 yield item if isinstance(item, SyntaxProblem) else Document(source, -1, root=item, is_embedded=True)
+        return
+    offsets = _offsets(source.text[start : written.end], written, start)
+    for found in compose(SourceFile(source.name, written.text), wanted):
+        if isinstance(found, SyntaxProblem):
+            span = Span(_at(offsets, found.span.start), _at(offsets, found.span.end))
+            yield SyntaxProblem(source, span, found.message, found.language)
+        else:
+            _move(found.root, offsets, set())
+            yield Document(source, -1, root=found.root, is_embedded=True)
 
 
-class _Block:
-    """The lines of a literal block: blank lines, and lines that are indented like its first line with text."""
+def _literal_documents(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each document of a literal block, without the `---` lines.
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self.text = text
-        self.start = start
-        first = re.compile(r"(?:[ \t]*\r?\n)*( *)\S").match(text, start, end)
-        self.indent = "" if first is None else first[1]
-        less = re.compile(rf"^(?!{self.indent}|[ \t]*\r?$)", re.MULTILINE).search(text, start, end)
-        self.end = end if less is None or not self.indent else less.start()
-
-    def documents(self) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each document of the block, without the `---` lines."""
-        start = self.start
-        separator = re.compile(rf"^{self.indent}---(?=[ \t\r\n]|\Z)[^\r\n]*", re.MULTILINE)
-        for match in separator.finditer(self.text, self.start, self.end):
-            yield start, match.start()
-            start = match.start() + len(self.indent) + len("---")
-        yield start, self.end
+    The block has blank lines, and lines that are indented like its first line with text.
+    """
+    first = re.compile(r"(?:[ \t]*\r?\n)*( *)\S").match(text, start, end)
+    indent = "" if first is None else first[1]
+    less = re.compile(rf"^(?!{indent}|[ \t]*\r?$)", re.MULTILINE).search(text, start, end)
+    end = end if less is None or not indent else less.start()
+    separator = re.compile(rf"^{indent}---(?=[ \t\r\n]|\Z)[^\r\n]*", re.MULTILINE)
+    for match in separator.finditer(text, start, end):
+        yield start, match.start()
+        start = match.start() + len(indent) + len("---")
+    yield start, end
 
 
-class _Offsets:
-    """The offsets of a value's characters in the text: one for each, or the begin of the scalar for all."""
-
-    def __init__(self, table: Optional[list[int]], start: int) -> None:
-        self._table = table
-        self._start = start
-
-    def at(self, offset: int) -> int:
-        """Return the place of a character of the value; its end is a valid offset."""
-        return self._start if self._table is None else self._table[min(offset, len(self._table) - 1)]
-
-    def move(self, node: Node, done: set[int]) -> None:
-        """Give a node and its descendants their places in the outer text."""
-        if id(node) in done:
-            return
-        done.add(id(node))
-        node.start, node.end = self.at(node.start), self.at(node.end)
-        if node.start == node.end:
-            node.end += 1
-        children: list[Node] = []
-        if isinstance(node, Mapping):
-            children = [child for pair in node.pairs for child in pair]
-        elif isinstance(node, Sequence):
-            children = node.items
-        for child in [*children, *([node.origin] if node.origin is not None else [])]:
-            self.move(child, done)
+def _at(offsets: list[int], offset: int) -> int:
+    """Return the place of a character of a value; its end is a valid offset."""
+    return offsets[min(offset, len(offsets) - 1)]
 
 
-def _offsets(written: str, scalar: Scalar, start: int) -> _Offsets:
-    """Return the offsets of a scalar's characters, found by walking through its text as its parser did."""
+def _move(node: Node, offsets: list[int], done: set[int]) -> None:
+    """Give a node and its descendants their places in the outer text."""
+    if id(node) in done:
+        return
+    done.add(id(node))
+    node.start, node.end = _at(offsets, node.start), _at(offsets, node.end)
+    if node.start == node.end:
+        node.end += 1
+    for child in () if isinstance(node, Scalar) else children_of(node):
+        _move(child, offsets, done)
+    if node.origin is not None:
+        _move(node.origin, offsets, done)
+
+
+def _offsets(written: str, scalar: Scalar, start: int) -> list[int]:
+    """Return the offsets of a scalar's characters and of its end, found by walking its text as its parser did.
+
+    If they cannot be mapped, only the begin of the scalar is returned, which stands for all of them.
+    """
     quote = written[:1] if written[:1] in _PIECES else ""
     pieces = _PIECES.get(quote, _PLAIN_PIECES)
     inside = written[1:-1] if quote else written
     table: list[int] = []
     for piece in pieces.finditer(inside):
         table += [start + len(quote) + piece.start()] * _length(piece[0])
-    if len(table) != len(scalar.text):
-        return _Offsets(None, start)
-    return _Offsets([*table, start + len(quote) + len(inside)], start)
+    return [*table, start + len(quote) + len(inside)] if len(table) == len(scalar.text) else [start]
 
 
 def _length(piece: str) -> int:

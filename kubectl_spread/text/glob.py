@@ -7,6 +7,7 @@ directory matches everything below it. Negation with `!` is not supported.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import re
@@ -24,14 +25,11 @@ class Globs(NamedTuple):
 
     def match(self, path: str) -> bool:
         """Return whether any glob matches a path, which is relative to the working directory or absolute."""
-        return bool(self.patterns) and any(matches(pattern, self._relative(path)) for pattern in self.patterns)
-
-    def _relative(self, path: str) -> str:
-        try:
-            relative = os.path.relpath(path, self.root)
-        except ValueError:  # another drive
-            return path
-        return relative.replace(os.sep, "/")
+        if not self.patterns:
+            return False
+        with contextlib.suppress(ValueError):  # another drive
+            path = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return any(matches(pattern, path) for pattern in self.patterns)
 
 
 def upwards(directory: str) -> Iterator[str]:

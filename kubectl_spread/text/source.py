@@ -77,15 +77,11 @@ class SourceFile:
         The nearest note before the place counts, also beyond a `---`: a template may hold several documents.
         """
         if self._origins is None:
-            self._origins = (self._find_origins or self._noted_origins)()
+            # Helm notes the template above each document.
+            noted = re.finditer(_ORIGIN, self.text) if "# Source: " in self.text and not self._find_origins else ()
+            self._origins = self._find_origins() if self._find_origins else [(note.start(), note[1]) for note in noted]
         at = bisect_right(self._origins, offset, key=lambda origin: origin[0])
         return self._origins[at - 1][1] if at else ""
-
-    def _noted_origins(self) -> list[tuple[int, str]]:
-        """Return the templates that Helm notes above each document."""
-        if "# Source: " not in self.text:
-            return []
-        return [(match.start(), match[1]) for match in re.finditer(_ORIGIN, self.text)]
 
     def _line_starts(self) -> list[int]:
         if not self._starts:

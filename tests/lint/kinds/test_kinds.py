@@ -205,7 +205,7 @@ def replicas(text: str) -> tuple[Optional[int], Optional[int]]:
     """Of the first workload."""
     result = checked(text)
     project = Project(result.subjects, result.others)
-    return project.replicas(project.subjects[0])[:2]
+    return project.subjects[0].replicas[:2]
 
 
 HPA = """\
@@ -414,7 +414,7 @@ def test_nobody_knows_the_pods_of_a_pod_spec() -> None:
     (subject,) = checked(text, SPECS).subjects
 
     assert (3, {}) == (subject.workload.replicas, subject.labels)
-    assert (None, None) == Project([subject]).replicas(subject)[:2]
+    assert (None, None) == Project([subject]).subjects[0].replicas[:2]
 
 
 def test_a_list_may_hold_kinds_that_a_run_names() -> None:
