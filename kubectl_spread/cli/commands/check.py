@@ -388,7 +388,8 @@ def offer(count: Fixable) -> str:
     """Return a line with the number of fixable findings and the command; empty if there are none."""
     about = "" if count.is_exact else "about "
     parts = [f"{about}{count.safe} with --fix"] if count.safe else []
-    parts += [f"{about}{count.unsafe} with --fix --unsafe-fixes"] if count.unsafe else []
+    more = f"{count.unsafe}{' more' if count.safe else ''}"
+    parts += [f"{about}{more} with --fix --unsafe-fixes"] if count.unsafe else []
     return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 

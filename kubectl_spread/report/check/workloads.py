@@ -141,7 +141,7 @@ def placed_pods(placement: Placement) -> str:
 
 
 def _counts(values: dict[str, int]) -> str:
-    if len(values) <= 2 * _MOST:
+    if len(values) <= _MOST:
         return pods_by_domain(values)
     spread = Counter(values.values())
     parts = [f"{count_noun(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
