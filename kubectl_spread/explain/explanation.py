@@ -224,20 +224,15 @@ class PodVerdict(Enum):
     @property
     def is_waiting(self) -> bool:
         """Return whether the pod is without a node and will not get one at the next attempt."""
-        return self in _WAITING
-
-
-_WAITING = frozenset(
-    (
-        PodVerdict.PENDING,
-        PodVerdict.NO_SCHEDULER,
-        PodVerdict.WAITS_FOR_VOLUME,
-        PodVerdict.WAITS_FOR_PREEMPTION,
-        PodVerdict.REFUSED,
-        PodVerdict.CONTENDED,
-        PodVerdict.GATED,
-    )
-)
+        return self in (
+            PodVerdict.PENDING,
+            PodVerdict.NO_SCHEDULER,
+            PodVerdict.WAITS_FOR_VOLUME,
+            PodVerdict.WAITS_FOR_PREEMPTION,
+            PodVerdict.REFUSED,
+            PodVerdict.CONTENDED,
+            PodVerdict.GATED,
+        )
 
 
 class NodeReport(NamedTuple):

@@ -310,16 +310,31 @@ def place(
         if not evicts or not evictor.evict():
             break
     evictor.tell_outcomes()
-    found = [placing.placement() for placing in placings.values()]
-    complete = dict(zip(placings, _with_uncounted(found, profiles), strict=True))
-    return [
-        complete[at]._replace(
-            ignored=IgnoredFields(
-                f"1.{release.minor}", field_versions.stored_spec(owner.pod_spec, release.minor).ignored
+    found = {at: placing.placement() for at, placing in placings.items()}
+    # Each placement names the workloads with unpredictable pods, which it could not count. Workloads of the same
+    # scheduler matter if they come earlier in the queue. Pods of another scheduler may be bound at any time.
+    turns = {at: turn for turn, at in enumerate(found)}
+    unsure = [(before, other) for before, other in found.items() if other.unpredicted]
+    complete = []
+    for at, owner in enumerate(written):
+        unseen = tuple(
+            other.workload.key
+            for before, other in unsure
+            if before != at
+            and any(
+                turns[before] < turns[at] or item.pod.cls.scheduler_name not in profiles for item in other.unpredicted
             )
         )
-        for at, owner in enumerate(written)
-    ]
+        is_affected = unseen and found[at].certainty is Certainty.CERTAIN
+        ignored = field_versions.stored_spec(owner.pod_spec, release.minor).ignored
+        complete.append(
+            found[at]._replace(
+                certainty=Certainty.POSSIBLE if is_affected else found[at].certainty,
+                not_counted=unseen,
+                ignored=IgnoredFields(f"1.{release.minor}", ignored),
+            )
+        )
+    return complete
 
 
 class Start:
@@ -348,27 +363,6 @@ class Start:
         # perf: binding all pods takes most of the time of placing a few
         is_same = known is not None and self.cluster.pods is known[1].cluster.pods
         self.columns = known[1].copy_for_cluster(self.cluster) if known and is_same else Columns(self.cluster)
-
-
-def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:
-    """Add to each placement the workloads with unpredictable pods, which it could not count.
-
-    Workloads of the same scheduler matter if they come earlier in the queue. Pods of another scheduler may be bound at
-    any time.
-    """
-    found: list[Placement] = []
-    unsure = [(before, other) for before, other in enumerate(placements) if other.unpredicted]
-    for at, placement in enumerate(placements):
-        unseen = [
-            other.workload.key
-            for before, other in unsure
-            if before != at
-            and any(before < at or item.pod.cls.scheduler_name not in profiles for item in other.unpredicted)
-        ]
-        is_affected = unseen and placement.certainty is Certainty.CERTAIN
-        certainty = Certainty.POSSIBLE if is_affected else placement.certainty
-        found.append(placement._replace(certainty=certainty, not_counted=tuple(unseen)))
-    return found
 
 
 class _Placing(Queue):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple, Optional
 
 import numpy as np
@@ -376,29 +375,29 @@ def statuses(
 
 
 class _Known:
-    """What the workloads of a cluster share.
-
-    nodes: returns the nodes of a constraint by its topology key, and the included nodes and the eligible domains as
-    bytes; the last ones are remembered.
-    """
+    """What the workloads of a cluster share."""
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
         self.cluster, self.profiles = cluster, profiles
         self.owned, self.columns = OwnedPods(cluster), Columns(cluster)
-        self.nodes = lru_cache(_MOST)(self._nodes)
+        self._nodes: dict[tuple[str, bytes, bytes], NodesByDomain] = {}
 
     def nodes_of(self, counts: DomainCounts) -> NodesByDomain:
-        """Return the domains that a constraint counts."""
-        return self.nodes(counts.constraint.topology_key, counts.included.tobytes(), counts.eligible.tobytes())
-
-    def _nodes(self, topology_key: str, included: bytes, eligible: bytes) -> NodesByDomain:
-        topology, is_eligible = self.columns.topology(topology_key), np.frombuffer(eligible, np.bool_)
-        codes = topology.order[is_eligible[topology.order]]
-        at = np.flatnonzero(np.frombuffer(included, np.bool_) & (topology.codes >= 0))
-        nodes = np.bincount(topology.codes[at], minlength=len(topology.values))[codes]
-        created = [self.columns.nodes[node].created for node in at[is_eligible[topology.codes[at]]].tolist()]
+        """Return the domains that a constraint counts; the last ones are remembered."""
+        key = (counts.constraint.topology_key, counts.included.tobytes(), counts.eligible.tobytes())
+        if key in self._nodes:
+            return self._nodes[key]
+        topology = counts.topology
+        codes = topology.order[counts.eligible[topology.order]]
+        at = np.flatnonzero(counts.included & (topology.codes >= 0))
+        nodes = np.bincount(topology.codes[at], minlength=len(topology.values))[codes].tolist()
+        created = [self.columns.nodes[node].created for node in at[counts.eligible[topology.codes[at]]].tolist()]
         latest = max(created, default="") if all(created) else ""
-        return NodesByDomain(tuple(topology.values[at] for at in codes.tolist()), codes, tuple(nodes.tolist()), latest)
+        if len(self._nodes) == _MOST:
+            del self._nodes[next(iter(self._nodes))]
+        values = tuple(topology.values[at] for at in codes.tolist())
+        found = self._nodes[key] = NodesByDomain(values, codes, tuple(nodes), latest)
+        return found
 
 
 def pods_by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:

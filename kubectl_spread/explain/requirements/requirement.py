@@ -15,6 +15,7 @@ from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.text.wording import first_of
 
 RequirementId = NewType("RequirementId", str)
 
@@ -135,18 +136,16 @@ def requirement_text(item: LabelRequirement) -> str:
     """Return one condition on a label as kubectl writes it."""
     if item.operator == "In" and len(item.values) == 1:
         return f"{item.key}={item.values[0]}"
-    if item.operator == "Exists":
-        return item.key
-    if item.operator == "DoesNotExist":
-        return f"!{item.key}"
-    signs = {"Gt": ">", "Lt": "<"}
-    if item.operator in signs:
-        return f"{item.key} {signs[item.operator]} {','.join(item.values)}"
-    return f"{item.key} {item.operator.lower()} ({','.join(item.values)})"
+    values = ",".join(item.values)
+    forms = {
+        "Exists": item.key,
+        "DoesNotExist": f"!{item.key}",
+        "Gt": f"{item.key} > {values}",
+        "Lt": f"{item.key} < {values}",
+    }
+    return forms.get(item.operator, f"{item.key} {item.operator.lower()} ({values})")
 
 
 def first_sentences(sentences: Iterable[str]) -> str:
     """Return the first few sentences and the number of the others."""
-    found = list(sentences)
-    more = len(found) - MOST_GROUPS
-    return "; ".join(found[:MOST_GROUPS]) + (f"; and {more} more" if more > 0 else "")
+    return "; ".join(first_of([*sentences], MOST_GROUPS, lambda left: f"and {left} more"))

@@ -8,8 +8,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import compile_selector, Labels
-
-_MOST_NAMES = 3
+from kubectl_spread.text.wording import comma_list
 
 
 class UncountedPods(NamedTuple):
@@ -27,13 +26,9 @@ class UncountedPods(NamedTuple):
     def sentence(self) -> str:
         """Return `the selector matches 2 of the 3 running pods: etcd-0 lacks `new``."""
         total = self.matched + len(self.pods)
-        names = ", ".join(self.pods[:_MOST_NAMES])
-        more = len(self.pods) - _MOST_NAMES
-        who = f"{names} and {more} more" if more > 0 else names
-        verb = "lacks" if len(self.pods) == 1 else "lack"
-        has = "has" if len(self.pods) == 1 else "have"
-        why = f"{verb} `{self.key}`" if self.value is None else f"{has} `{self.key}: {self.value}`"
-        return f"the selector matches {self.matched} of the {total} running pods: {who} {why}"
+        lacks, has = ("lacks", "has") if len(self.pods) == 1 else ("lack", "have")
+        why = f"{lacks} `{self.key}`" if self.value is None else f"{has} `{self.key}: {self.value}`"
+        return f"the selector matches {self.matched} of the {total} running pods: {comma_list(self.pods, most=3)} {why}"
 
 
 def find_uncounted(
