@@ -273,9 +273,9 @@ class Judge:
 
     @cached_property
     def _counts_before(self) -> Counts:
-        """Return the matching pods per domain of the pod's constraints without any change."""
+        """Return the matching pods per domain of the pod's constraints now; a manifest is applied unchanged first."""
         problem = self.problem
-        if self._is_large:
+        if self._is_large or problem.exists:
             return count_pods(problem.pod, problem.columns, problem.profiles)
         return self._counts(self._before.outcomes[0], problem.pod)
 

@@ -88,6 +88,7 @@ class PreemptionReport(NamedTuple):
     node, victims: the chosen node and the evicted pods; empty if preemption does not help.
     choices: the best nodes to choose among, the best first, at most ten of `candidates`.
     criterion: the criterion by which the first is better than the second.
+    equals: the other nodes that are as good as the first in every criterion.
     """
 
     not_eligible: str = ""
@@ -96,6 +97,7 @@ class PreemptionReport(NamedTuple):
     choices: tuple[Candidate, ...] = ()
     candidates: int = 0
     criterion: Optional[Criterion] = None
+    equals: tuple[str, ...] = ()
     unhelpful: tuple[Unhelpful, ...] = ()
     other_node: Optional[OtherNodeEviction] = None
 
@@ -129,6 +131,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
         choices=tuple(ordered[:_MOST_CANDIDATES]),
         candidates=len(ordered),
         criterion=criterion,
+        equals=tuple(other.node for other in ordered[1:] if preference(other) == preference(ordered[0])),
         unhelpful=tuple(_unhelpful(filtered, found)),
         other_node=_eviction_on_other_node(pod, filtered),
     )

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from kubectl_spread.explain.preemption import (
-    Criterion,
-    NoPreemptionReason,
-    PreemptionReport,
-    Unhelpful,
-)
+from kubectl_spread.explain.preemption import NoPreemptionReason, PreemptionReport, Unhelpful
 from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.report.wording import name
 from kubectl_spread.scheduler.preemption import Candidate, NOW
-from kubectl_spread.text.wording import comma_list, count_noun, first_of
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, join_with_and
 
 _MOST_REASONS = 8
 _MOST_VICTIMS = 10
+_MOST_EQUAL = 5
 
 
 def blocks(found: PreemptionReport) -> list[Block]:
@@ -50,13 +46,13 @@ def blocks(found: PreemptionReport) -> list[Block]:
 def _choice(found: PreemptionReport) -> list[Block]:
     if found.criterion is None:
         return ["  the only node where preemption helps"]
-    second = found.choices[1].node
-    if found.criterion is Criterion.NAME:
-        out: list[Block] = [
-            f"  {found.node} and {second} are equal in every criterion, so the scheduler may choose either"
-        ]
+    if found.equals:
+        names = join_with_and(first_of((found.node, *found.equals), _MOST_EQUAL, lambda left: f"{left} more"))
+        text = f"{names} are equal in every criterion, so the scheduler may choose"
+        out: list[Block] = [f"  {text} {'either' if len(found.equals) == 1 else 'any of them'}"]
     else:
-        out = [f"  chosen among {found.candidates} nodes, preferred to {second} because of {found.criterion.value}:"]
+        text = f"preferred to {found.choices[1].node} because of {found.criterion.value}"
+        out = [f"  chosen among {found.candidates} nodes, {text}:"]
     rows: list[tuple[str, ...]] = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
     for choice in found.choices:
         numbers = (choice.violations, highest(choice), priorities(choice), len(choice.victims))

@@ -9,7 +9,6 @@ import numpy as np
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
-from kubectl_spread.explain.preemption import Criterion
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.node import OUTAGES
@@ -139,8 +138,9 @@ def _pending(explanation: Explanation) -> str:
         never = f" It evicts no pod, because its preemptionPolicy is Never; else it would evict {where}."
     if preempting is not None and preempting.node and not preempting.not_eligible:
         waits = f"waits for preemption to evict {where}"
-        if preempting.criterion is Criterion.NAME:
-            waits += f", or pods on {safe(preempting.choices[1].node)}, which is equal in every criterion"
+        if equals := preempting.equals:
+            are = "is" if len(equals) == 1 else "are"
+            waits += f", or pods on {comma_list(equals, most=_MOST_FEW)}, which {are} equal in every criterion"
         return f"{waits}: until then, {cause(explanation)}."
     first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
     assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""

@@ -398,6 +398,20 @@ def test_equal_nodes_of_a_preemption_are_both_named(explained: Explained) -> Non
     )
 
 
+def test_all_equal_nodes_of_a_preemption_are_named(explained: Explained) -> None:
+    """Nothing decides among them, and the numbers of the suggestion are compared with the pods of now."""
+    nodes = [node(f"n{at}") for at in range(1, 4)]
+    low = [pod(f"low-{at}", bound=f"n{at}", cpu="1") for at in range(1, 4)]
+    for item in low:
+        item["spec"]["priority"] = -10
+    _, text, _ = explained("pod/web-1", *nodes, *low, pod("web-1", cpu="1"))
+
+    assert text.startswith(
+        "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1, or pods on n2, n3, which are equal in every "
+        "criterion: until then, "
+    )
+
+
 def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
     waiting = pod("web-2", cpu="100m")
     waiting["spec"]["topologySpreadConstraints"] = [
@@ -460,3 +474,21 @@ def test_a_bare_pod_is_created_again_where_its_claim_is(explained: Explained) ->
         ),
         "kubectl get pod web-1 -n shop -o json | kubectl replace --force -f -",
     ] in commands
+
+
+def test_the_skew_before_preemption_is_the_skew_of_now(explained: Explained) -> None:
+    """Zone b has no matching pod yet, although preemption will make room for one in any case."""
+    nodes = [node("n1"), {**node("n2"), "metadata": {"name": "n2", "labels": {ZONE: "b"}}}]
+    running, low, waiting = pod("web-0", bound="n1", cpu="100m"), pod("low", bound="n2", cpu="1"), pod("web-1", cpu="1")
+    low["metadata"]["labels"], low["spec"]["priority"] = {"app": "low"}, -10
+    waiting["spec"]["topologySpreadConstraints"] = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
+    _, text, _ = explained("pod/web-1", *nodes, running, low, waiting)
+
+    assert "Pods per zone: 1 in a, b; skew 0 (was 1)." in text
