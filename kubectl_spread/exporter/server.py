@@ -222,28 +222,22 @@ class ExporterServer(ThreadingHTTPServer):
 
     def answer(self, path: str) -> HttpResponse:
         """Return the answer to a GET request."""
-        first = HttpResponse(200, _FIRST_PAGE, "text/html; charset=utf-8")
-        known = {"/": lambda: first, "/metrics": self._metrics, "/healthz": self._healthz, "/readyz": self._readyz}
-        found = known.get(path.partition("?")[0])
-        return found() if found is not None else HttpResponse(404, "not found\n")
-
-    def _metrics(self) -> HttpResponse:
+        page, _, _ = path.partition("?")
         reading = self.poller.recent(self._most_age_s)
-        own = generate_latest(self._registry).decode()
-        return HttpResponse(200, own if reading is None else reading.text + own, CONTENT_TYPE)
-
-    def _healthz(self) -> HttpResponse:
-        """Answer whether the process works: an API server that does not answer is not a reason to restart it."""
-        if not self.poller.is_alive():
-            return HttpResponse(500, "the reading thread has ended\n")
-        if time.monotonic() - self.poller.began > self._stuck_s:
-            return HttpResponse(500, "a reading is stuck\n")
-        return HttpResponse(200, "ok\n")
-
-    def _readyz(self) -> HttpResponse:
-        """Answer whether there is a reading to serve."""
-        if self.poller.recent(self._most_age_s) is None:
+        if page == "/":
+            return HttpResponse(200, _FIRST_PAGE, "text/html; charset=utf-8")
+        if page == "/metrics":
+            own = generate_latest(self._registry).decode()
+            return HttpResponse(200, own if reading is None else reading.text + own, CONTENT_TYPE)
+        if page not in ("/healthz", "/readyz"):
+            return HttpResponse(404, "not found\n")
+        if page == "/readyz" and reading is None:
             return HttpResponse(503, "no recent reading of the cluster\n")
+        # The process works also while the API server does not answer: that is not a reason to restart it.
+        if page == "/healthz" and not self.poller.is_alive():
+            return HttpResponse(500, "the reading thread has ended\n")
+        if page == "/healthz" and time.monotonic() - self.poller.began > self._stuck_s:
+            return HttpResponse(500, "a reading is stuck\n")
         return HttpResponse(200, "ok\n")
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -200,7 +200,17 @@ def story(witness: Witness) -> list[str]:
     lines: list[str] = []
     for is_placed, group in itertools.groupby(witness.events, lambda event: event.kind is TransitionKind.PLACED):
         events = list(group)
-        lines += [_placed(events)] if is_placed else without_repeats(map(sentence, events))
+        pods = [_pod(event) for event in events]
+        if not is_placed or len(events) == 1:
+            lines += without_repeats(map(sentence, events))
+        elif len(set(pods)) == 1:
+            several = pods[0].removeprefix("a ").replace("pod of", "pods of")
+            numbers = Counter(event.node for event in events)
+            nodes = [f"{node} ({number})" if number > 1 else node for node, number in numbers.items()]
+            lines.append(f"{len(events)} {several} go to {comma_list(nodes, most=99)}.")
+        else:
+            places = [f"{pod.removeprefix('pod ')} to {event.node}" for pod, event in zip(pods, events, strict=True)]
+            lines.append(f"Pods go to nodes: {', '.join(places)}.")
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
 
 
@@ -237,19 +247,6 @@ def waiting_sentences(witness: Witness) -> list[str]:
     return [
         f"{count_noun(item.number, 'pod')} of {item.owner.name} {find_no_node(item.number)}" for item in witness.waiting
     ]
-
-
-def _placed(events: list[WitnessEvent]) -> str:
-    names = [_pod(event) for event in events]
-    if len(events) == 1:
-        return sentence(events[0])
-    if len(set(names)) == 1:
-        pods = names[0].removeprefix("a ").replace("pod of", "pods of")
-        numbers = Counter(event.node for event in events)
-        nodes = [f"{node} ({number})" if number > 1 else node for node, number in numbers.items()]
-        return f"{len(events)} {pods} go to {comma_list(nodes, most=99)}."
-    places = [f"{name.removeprefix('pod ')} to {event.node}" for name, event in zip(names, events, strict=True)]
-    return f"Pods go to nodes: {', '.join(places)}."
 
 
 def _pod(event: WitnessEvent) -> str:

@@ -588,7 +588,15 @@ def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
         scheduledPods=[{"pod": pod, "nodes": nodes} for pod, nodes in summary.scheduled],
         outcomeCount=len(summary.endings),
         outcomes=[],
-        witness=_witness_document(played, before),
+        witness=to_document(
+            summary,
+            "shortest=exact beginning text events",
+            beginning=[to_document(pod, "object=owner pod=name revision?=number node?") for pod in summary.begin],
+            text=way_to_get_stuck(played, before),
+            events=[event for part in summary.witness for event in part],
+        )
+        if summary.witness
+        else None,
     )
     if not summary.added:
         del document["addedNodes"]
@@ -629,19 +637,6 @@ form(
         {"revision": number, **plain(pods)} for number, pods in domain.revisions.items() if pods.most
     ],
 )
-
-
-def _witness_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Plain]:
-    summary = played.summary
-    if not summary.witness:
-        return None
-    return to_document(
-        summary,
-        "shortest=exact beginning text events",
-        beginning=[to_document(pod, "object=owner pod=name revision?=number node?") for pod in summary.begin],
-        text=way_to_get_stuck(played, before),
-        events=[event for part in summary.witness for event in part],
-    )
 
 
 form(PendingPods, "object=owner pod new message pods outcomes")

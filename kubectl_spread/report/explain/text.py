@@ -78,7 +78,12 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         )
         is_cut |= report.node is None and (shows_nodes(report.explanation) or bool(report.explanation.constraints))
     if is_cut and not style.is_detailed:
-        blocks.append("\n".join(table.wrap(_more(reports), style)))
+        searched = [item.suggestions for item in reports if item.suggestions is not None]
+        left = max((item.verified - len(item.items) for item in searched), default=0)
+        most = max((ALL, *(item.verified for item in searched)))
+        changes = f"; {count_noun(left, 'more change')}: --suggestions {most}" if left > 0 else ""
+        more = f"More: --details shows the message, all nodes, the counted pods and the arithmetic{changes}."
+        blocks.append("\n".join(table.wrap(more, style)))
     return "\n\n".join(blocks)
 
 
@@ -294,12 +299,3 @@ def _message(report: PodReport, style: Style) -> list[str]:
     if comparison is not None and comparison.status is not MessageStatus.SAME:
         out += table.wrap(report.reported.message, style, indent="  ")
     return out
-
-
-def _more(reports: Sequence[PodReport]) -> str:
-    """Return how to see what the short text leaves out."""
-    searched = [item.suggestions for item in reports if item.suggestions is not None]
-    more = max((item.verified - len(item.items) for item in searched), default=0)
-    most = max((ALL, *(item.verified for item in searched)))
-    changes = f"; {count_noun(more, 'more change')}: --suggestions {most}" if more > 0 else ""
-    return f"More: --details shows the message, all nodes, the counted pods and the arithmetic{changes}."

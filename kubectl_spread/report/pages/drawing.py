@@ -234,7 +234,14 @@ def _domain(value: Optional[str], nodes: list[NodeBox], own: Collection[str], *,
         for dots in box.dots:
             total[dots.look] += dots.pods
     shown = [box for box in nodes if box.names[0] in own]
-    shown += _alike_nodes([box for box in nodes if box.names[0] not in own])
+    # Others with the same dots and notes share a box; the fullest first, and nodes without pods last.
+    rest = [box for box in nodes if box.names[0] not in own]
+    merged = []
+    for same in grouped(((_counts(box.dots), box.notes), box) for box in rest).values():
+        names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
+        shared = same[0].dots if len(same) == 1 else tuple(item._replace(names=()) for item in same[0].dots)
+        merged.append(NodeBox(names, shared, same[0].notes, len(same)))
+    shown += sorted(merged, key=lambda box: -sum(item.pods for item in box.dots))
     return DomainBox(
         (value,),
         tuple(shown[:most]),
@@ -242,16 +249,6 @@ def _domain(value: Optional[str], nodes: list[NodeBox], own: Collection[str], *,
         len(nodes),
         more=sum(box.number for box in shown[most:]),
     )
-
-
-def _alike_nodes(nodes: list[NodeBox]) -> list[NodeBox]:
-    """Merge nodes with the same dots and notes; the fullest first, and nodes without pods last."""
-    merged = []
-    for same in grouped(((_counts(box.dots), box.notes), box) for box in nodes).values():
-        names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
-        dots = same[0].dots if len(same) == 1 else tuple(item._replace(names=()) for item in same[0].dots)
-        merged.append(NodeBox(names, dots, same[0].notes, len(same)))
-    return sorted(merged, key=lambda box: -sum(item.pods for item in box.dots))
 
 
 def _alike_domains(boxes: list[DomainBox]) -> list[DomainBox]:
