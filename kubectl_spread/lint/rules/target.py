@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.rule import rule
-from kubectl_spread.lint.workload import is_live, Subject
+from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions
 
@@ -86,8 +86,6 @@ def policy_refuted(subject: Subject) -> Iterator[RuleFinding]:
 )
 def immutable_field(subject: Subject) -> Iterator[RuleFinding]:
     """Find values that differ from those of the running workload in fields that nobody may change."""
-    if is_live(subject.manifest):  # It is what runs, in the fields that snapshots have.
-        return
     for text in subject.cluster.immutable_changes(subject.workload, fields(subject.manifest.plain, "spec")):
         yield RuleFinding(
             f"the API server refuses this change of the running workload: {text}",
