@@ -21,12 +21,11 @@ from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import Storage, StorageClass
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.text import emit
-
-Plain = dict[str, Any]
 
 
 class Written(NamedTuple):

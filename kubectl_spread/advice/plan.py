@@ -7,7 +7,7 @@ pods, so that it can act. Terminating pods and the like are removed at the start
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import is_made_of, recreated_pod, recreation, whole_spec_of
@@ -21,14 +21,12 @@ from kubectl_spread.engine.workloads import with_controllers
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import controller_of
 from kubectl_spread.objects.workloads.workload import created_labels, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
 
 
 class HypotheticalCluster(NamedTuple):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
@@ -23,6 +23,7 @@ from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import OS, REGION, Selector, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import (
@@ -39,8 +40,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
 from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.text.scalars import natural
-
-Plain = dict[str, Any]
 
 # Labels of a pod that its workload's template does not have, or that change with each release.
 PASSING_LABELS = frozenset(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.target import Manager
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
-
-Plain = dict[str, Any]
+from kubectl_spread.objects.reading.plain import Plain
 
 
 class SpreadChange(NamedTuple):

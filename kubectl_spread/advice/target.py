@@ -15,11 +15,10 @@ from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.kubectl.merging import json_patch
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.text.node import Route
-
-Plain = dict[str, Any]
 
 # Kinds that do not replace waiting pods automatically when the template changes.
 KEEPING_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple, Optional
 
@@ -65,11 +64,6 @@ class Limits:
         self._has_surge = space.level >= Regime.ROLLOUTS.level
         self._is_scaled = space.level >= Regime.SCALING.level
 
-    @cached_property
-    def _versions(self) -> list[Filters]:
-        """Return the filters of the nodes, as they are and during each disruption."""
-        return [self._space.filters(at) for at in range(len(self._space.disruptions) + 1)]
-
     def pods(self, kinds: Iterable[int]) -> int:
         """Return the most pods of some kinds that run or wait at a time."""
         by_owner = grouped((kind.owner, kind) for kind in map(self._group.kinds.__getitem__, kinds))
@@ -101,9 +95,10 @@ class Limits:
             limits.append(self._by_skew)
         if not group.has_gap(GapEffect.PREEMPTION):
             limits.append(self._by_room)
-        for limit in limits:
-            known = [bound for model in self._versions if (bound := limit(model, key, kinds)) is not None]
-            if len(known) == len(self._versions):
+        versions = [self._space.filters(at) for at in range(len(self._space.disruptions) + 1)]
+        for limit in limits:  # of the nodes as they are, and during each disruption
+            known = [bound for model in versions if (bound := limit(model, key, kinds)) is not None]
+            if len(known) == len(versions):
                 found.append(max(known, key=_MOST))
         found += self._by_parts(key, kinds)
         found += self._by_owner(key, kinds)

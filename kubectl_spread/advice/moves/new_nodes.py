@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.advice.actions import AddNodes
 from kubectl_spread.advice.change import Change, Ladder, Proposal, Rank
@@ -15,12 +15,11 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import amount, CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS, ZONE
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import spelling_of
-
-Plain = dict[str, Any]
 
 FAMILY = "new node"
 _MOST_NEW = 16

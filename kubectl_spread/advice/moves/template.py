@@ -23,14 +23,12 @@ from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
-from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest, spelling_of
-
-Plain = dict[str, Any]
 
 _MOST_TAINTS = 5
 

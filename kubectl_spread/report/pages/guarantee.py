@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -14,6 +14,7 @@ from kubectl_spread.guarantee.policy.texts import domain, rule_text
 from kubectl_spread.guarantee.recommendation import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, StuckPods, Witness, worst
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
 from kubectl_spread.report.guarantee import TONES
@@ -111,8 +112,6 @@ def _moments(
     if witness.waiting:
         yield words.waiting_sentences(witness), drawing("", witness.waiting)
 
-
-Plain = dict[str, Any]
 
 _MOST_MOMENTS = 60
 _WIDTH = 100
