@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice.rebalance.goals import Goal
 from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
@@ -24,6 +25,7 @@ from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Limit, weight
+from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import (
     Deletion,
@@ -40,6 +42,7 @@ from kubectl_spread.engine.state import (
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.
 _MOST_ENDS = 400  # Most states at rest that are all followed further.
@@ -73,8 +76,8 @@ class Board:
         cluster: Cluster,
         profiles: Mapping[str, Profile],
         keys: Iterable[ObjectKey],
+        goals: Sequence[Goal],
         *,
-        simplify: Callable[[Cluster, Collection[ObjectKey]], Cluster],
         earlier: Sequence[str],
         limit: Limit,
         watch: Watch,
@@ -85,7 +88,7 @@ class Board:
             cluster: the cluster facts.
             profiles: of the scheduler, by name.
             keys: the workloads whose pods may be evicted.
-            simplify: returns the cluster with a simpler form of pods that are not of some workloads.
+            goals: the constraints that count their pods.
             earlier: uids of pods that are evicted before the beginning.
             limit: at which searches become random runs.
             watch: shows the progress, and can end the search.
@@ -101,7 +104,7 @@ class Board:
         self._nodes: frozenset[str] = frozenset()
         self.limit = limit
         live = load(self._whole, profiles, touched=self._touched).live
-        self._cluster = infer_owners(simplify(self._whole, self._touched | live))
+        self._cluster = infer_owners(_without_unused_labels(self._whole, self._touched | live, goals))
         self._load()
         self.name_nodes(())
 
@@ -336,6 +339,37 @@ class Board:
             for pod in of_owner(state.pods, owner)
             if pod.end == Deletion.ALIVE
         )
+
+
+def _without_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Iterable[Goal]) -> Cluster:
+    """Return the cluster with pods that keep only the labels that matter for a plan.
+
+    Args:
+        cluster: the cluster facts.
+        keys: the workloads whose pods may be evicted, or that have unfinished work.
+        goals: the constraints that count their pods.
+    """
+    moving = {  # They may be evicted, scheduled or removed.
+        pod.uid: pod.cls
+        for pod in cluster.pods
+        if not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
+    }
+    if any(not cls.constraints for cls in moving.values()):
+        return cluster  # Default constraints count by labels that Services select.
+    selectors = {goal.selector for goal in goals}
+    for cls in {id(cls): cls for cls in moving.values()}.values():  # the selectors by which a pod counts others
+        selectors.update(effective_selector(item, dict(cls.labels)) for item in cls.constraints)
+        selectors.update(term.selector for term in affinity_terms(cls))
+        selectors.update(item.selector for item in cluster.budgets if item.selector.matches(dict(cls.labels)))
+    # The others are selected by nothing, and their own rules do not look at other pods.
+    reduced = {
+        at: cls
+        if cls.has_pod_affinity or any(selector.matches(dict(cls.labels)) for selector in selectors)
+        else cls._replace(labels=())
+        for at, cls in {id(pod.cls): pod.cls for pod in cluster.pods}.items()
+    }
+    pods = (pod if pod.uid in moving else pod._replace(cls=reduced[id(pod.cls)]) for pod in cluster.pods)
+    return cluster._replace(pods=tuple(pods))
 
 
 def _sizes(own: object) -> Counter[int]:

@@ -10,26 +10,23 @@ still needed. Lists that are longer than the current limit are cut off; the next
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.board import Board, originals, pending, SettledStates
-from kubectl_spread.advice.rebalance.goals import conflict, Goal, goals, NEVER, Tally
+from kubectl_spread.advice.rebalance.goals import conflict, goals, NEVER, Tally
 from kubectl_spread.advice.rebalance.plan import Obstacle
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
-from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.state import P, Slot, slot, State
 from kubectl_spread.explain.status import statuses, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 _SOME = 10  # Evictions after which the states of the others are estimated.
 TRIES = 3_000  # Most evictions that one search tries.
@@ -184,43 +181,6 @@ def useful(tally: Tally, states: Belief) -> list[P]:
     return [pod for pod in originals(states) if tally.is_movable(pod) and gain(pod) > 0]
 
 
-def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Iterable[Goal]) -> Cluster:
-    """Return the cluster with pods that keep only the labels that matter for a plan.
-
-    Args:
-        cluster: the cluster facts.
-        keys: the workloads whose pods may be evicted, or that have unfinished work.
-        goals: the constraints that count their pods.
-    """
-    moving = {id(pod.cls): pod.cls for pod in cluster.pods if _is_moving(pod, keys, cluster)}.values()
-    if any(not cls.constraints for cls in moving):
-        return cluster  # Default constraints count by labels that Services select.
-    selectors = {goal.selector for goal in goals}
-    for cls in moving:  # the selectors by which a pod counts others
-        selectors.update(effective_selector(item, dict(cls.labels)) for item in cls.constraints)
-        selectors.update(term.selector for term in affinity_terms(cls))
-    for budget in cluster.budgets:
-        if any(budget.selector.matches(dict(cls.labels)) for cls in moving):
-            selectors.add(budget.selector)
-    classes = {id(pod.cls): pod.cls for pod in cluster.pods}
-    # Something selects them, or their own rules look at other pods.
-    needed = {
-        at
-        for at, cls in classes.items()
-        if cls.has_pod_affinity or any(selector.matches(dict(cls.labels)) for selector in selectors)
-    }
-    reduced = {at: cls if at in needed else cls._replace(labels=()) for at, cls in classes.items()}
-    pods = tuple(
-        pod if _is_moving(pod, keys, cluster) else pod._replace(cls=reduced[id(pod.cls)]) for pod in cluster.pods
-    )
-    return cluster._replace(pods=pods)
-
-
-def _is_moving(pod: Pod, keys: Collection[ObjectKey], cluster: Cluster) -> bool:
-    """Return whether a pod may be evicted, scheduled or removed."""
-    return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
-
-
 _SHARE = 0.7  # Share of the limit for a search in all states.
 _WIDE = 60  # Most movable pods for a search among all of them.
 
@@ -298,7 +258,7 @@ def propose(
         known.cluster,
         known.profiles,
         touched,
-        simplify=lambda cluster, live: drop_unused_labels(cluster, live, wanted),
+        wanted,
         earlier=earlier,
         limit=request.limit,
         watch=request.watch,
