@@ -23,7 +23,6 @@ from kubectl_spread.guarantee.model import GapKind
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation import (
-    changed_template,
     common_selector,
     Formula,
     Hard,
@@ -33,12 +32,13 @@ from kubectl_spread.guarantee.recommendation import (
     Recommendation,
     RecommendationRequest,
     RefusedCandidate,
+    REQUIRED,
     ShardLimit,
     ShardRecommendation,
 )
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
-from kubectl_spread.objects.reading.plain import Plain
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
@@ -371,9 +371,20 @@ class _Search:
     def _with(self, member: Member, candidate: tuple[Hard, ...]) -> Member:
         """Return a workload with the constraints of a candidate."""
         workload = member.controller.workload
-        template = changed_template(
-            workload, candidate, self._selector, apart=self._terms(candidate), replaced=self._keys
-        )
+        changed = dict(fields(workload.template, "spec"))
+        keys = {item.topology_key for item in candidate}.union(self._keys)  # Constraints of other keys stay.
+        now = changed.get("topologySpreadConstraints") or ()
+        made = [item.field(self._selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
+        changed["topologySpreadConstraints"] = [*(item for item in now if item.get("topologyKey") not in keys), *made]
+        apart = self._terms(candidate)
+        if apart:
+            affinity = fields(changed, "affinity")
+            anti = fields(affinity, "podAntiAffinity")
+            selector = fields(workload.selector)
+            more = [{"topologyKey": key, "labelSelector": selector} for key in lacking(workload, apart)]
+            required = [*(anti.get(REQUIRED) or ()), *more]
+            changed["affinity"] = {**affinity, "podAntiAffinity": {**anti, REQUIRED: required}}
+        template = {**workload.template, "spec": changed}
         spec = {**member.controller.spec, "template": template}
         controller: Controller = member.controller._replace(workload=workload._replace(template=template), spec=spec)
         return member._replace(controller=controller)

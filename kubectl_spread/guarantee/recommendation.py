@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
@@ -29,29 +29,16 @@ class Hard(NamedTuple):
     honors_taints: bool = False
     by_revision: bool = False
 
-
-def changed_template(
-    workload: Workload,
-    candidate: Sequence[Hard],
-    selector: Plain,
-    *,
-    apart: Sequence[str] = (),
-    replaced: Sequence[str] = (),
-) -> Plain:
-    """Return a pod template with recommended constraints; constraints of other keys than `replaced` stay."""
-    template = workload.template
-    spec = fields(template, "spec")
-    keys = {item.topology_key for item in candidate}
-    keys |= set(replaced)
-    others = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") not in keys]
-    made = [_hard_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
-    changed = {**spec, "topologySpreadConstraints": [*others, *made]}
-    if apart:
-        affinity = fields(spec, "affinity")
-        anti = fields(affinity, "podAntiAffinity")
-        more = [{"topologyKey": key, "labelSelector": fields(workload.selector)} for key in lacking(workload, apart)]
-        changed["affinity"] = {**affinity, "podAntiAffinity": {**anti, REQUIRED: [*(anti.get(REQUIRED) or ()), *more]}}
-    return {**template, "spec": changed}
+    def field(self, selector: Plain, *, is_stateful: bool) -> Plain:
+        """Return the constraint as a field of a manifest."""
+        made = plain_constraint(self.topology_key, DO_NOT_SCHEDULE, selector, max_skew=self.max_skew)
+        if self.min_domains:
+            made["minDomains"] = self.min_domains
+        if self.honors_taints:
+            made["nodeTaintsPolicy"] = "Honor"
+        if self.by_revision and not is_stateful:
+            made["matchLabelKeys"] = [POD_TEMPLATE_HASH]
+        return made
 
 
 def lacking(workload: Workload, keys: Sequence[str]) -> list[str]:
@@ -61,39 +48,21 @@ def lacking(workload: Workload, keys: Sequence[str]) -> list[str]:
     return [key for key in keys if key not in apart]
 
 
-def _hard_constraint(item: Hard, selector: Plain, *, is_stateful: bool) -> Plain:
-    """Return a hard constraint as a field of a manifest."""
-    made = plain_constraint(item.topology_key, DO_NOT_SCHEDULE, selector, max_skew=item.max_skew)
-    if item.min_domains:
-        made["minDomains"] = item.min_domains
-    if item.honors_taints:
-        made["nodeTaintsPolicy"] = "Honor"
-    if item.by_revision and not is_stateful:
-        made["matchLabelKeys"] = [POD_TEMPLATE_HASH]
-    return made
-
-
 def common_selector(members: Sequence[Member]) -> Plain:
     """Return a selector of all pods of the group: of a constraint, or by the labels that all of them have."""
     templates = [item.controller.workload.template for item in members]
     labels = [fields(item, "metadata", "labels") for item in templates]
-    for equal in _selected_labels(templates):
-        if all(equal.items() <= item.items() for item in labels):
-            return {"matchLabels": dict(equal)}
+    for template in templates:
+        for constraint in fields(template, "spec").get("topologySpreadConstraints") or ():
+            selector = fields(constraint, "labelSelector")
+            equal = {} if selector.get("matchExpressions") else fields(selector, "matchLabels")
+            if equal and all(equal.items() <= item.items() for item in labels):
+                return {"matchLabels": dict(equal)}
     own = fields(members[0].controller.workload.selector, "matchLabels")
     if len(members) == 1 and own:
         return {"matchLabels": dict(own)}
     common = {key: value for key, value in labels[0].items() if all(item.get(key) == value for item in labels)}
     return {"matchLabels": common} if common else {}
-
-
-def _selected_labels(templates: Iterable[Plain]) -> Iterator[Plain]:
-    """Yield the `matchLabels` of each constraint whose selector has nothing else."""
-    for template in templates:
-        for constraint in fields(template, "spec").get("topologySpreadConstraints") or ():
-            selector = fields(constraint, "labelSelector")
-            if fields(selector, "matchLabels") and not selector.get("matchExpressions"):
-                yield fields(selector, "matchLabels")
 
 
 class RecommendationRequest(NamedTuple):
