@@ -80,10 +80,10 @@ class Sync(NamedTuple):
     is_scale_down: bool
 
 
-def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Optional[Sync]:
+def sync(spec: DeploymentSpec, sets: tuple[Set, ...], seen: RevisionPods) -> Optional[Sync]:
     """Return the changes of one reconciliation; None if it changes nothing."""
-    available = tuple([seen.available.get(item.rev, 0) for item in own.sets])
-    return _synced(spec, own.sets, available, frozenset(seen.active) if spec.is_recreate else frozenset())
+    available = tuple([seen.available.get(item.rev, 0) for item in sets])
+    return _synced(spec, sets, available, frozenset(seen.active) if spec.is_recreate else frozenset())
 
 
 @functools.lru_cache(maxsize=65536)  # perf: the same sizes occur in thousands of states
@@ -239,7 +239,7 @@ def act(draft: Draft, owner: int) -> bool:
     own: DeploymentState = draft.sets[owner]
     spec: DeploymentSpec = draft.world.specs[own.spec]
     seen = see(draft.of(owner))
-    found = sync(spec, own, seen)
+    found = sync(spec, own.sets, seen)
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
         return True
@@ -268,7 +268,7 @@ def scale_downs(spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P]) -
         if count:
             rev = bound[count - 1].rev
             available[rev] = available.get(rev, 0) + 1
-        found = sync(spec, own, RevisionPods(available, seen.active))
+        found = sync(spec, own.sets, RevisionPods(available, seen.active))
         if found is not None and found.is_scale_down:
             yield count, found.sets
 

@@ -18,8 +18,7 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.controllers import scale
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState
-from kubectl_spread.engine.counting.control import NotCountable
-from kubectl_spread.engine.counting.model import Counts, Model
+from kubectl_spread.engine.counting.model import Counts, Model, NotCountable
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
