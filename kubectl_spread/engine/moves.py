@@ -467,7 +467,11 @@ class Moves:
                 for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), own)[:1]:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.DaemonSetState):
-                yield from self._daemons(state, owner)
+                for choice in daemonset.updates(self._world, state, owner):
+                    if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
+                        yield partial(self._updated, state, owner, choice)
+                if any(pod.rev != self._world.specs[own.spec].rev for pod in of_owner(state.pods, owner)):
+                    yield from self._ready_each(state, of_owner(state.pods, owner))
         if Reduction.READINESS not in self._reductions or reductions.may_overtake_kubelets(self._world, state):
             yield from self._ready_each(state, state.pods)
 
@@ -509,14 +513,6 @@ class Moves:
         for pod in dict.fromkeys(to_be_ready(pods)):
             yield partial(self._ready, state, [pod])
 
-    def _daemons(self, state: State, owner: int) -> Iterator[Way]:
-        for choice in daemonset.updates(self._world, state, owner):
-            if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
-                yield partial(self._updated, state, owner, choice)
-        spec = self._world.specs[state.sets[owner].spec]
-        if any(pod.rev != spec.rev for pod in of_owner(state.pods, owner)):
-            yield from self._ready_each(state, of_owner(state.pods, owner))
-
     def _updated(self, state: State, owner: int, choice: daemonset.Choice) -> Step:
         gone, more = choice
         draft = Draft(self._world, state)
@@ -548,10 +544,7 @@ class Moves:
         if not left:
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
-            slots = list(item[1])
-            slots.remove(slot(pod))
-            rest = (("delete", tuple(slots), item[2]),) if slots else ()
-            after = state._replace(todo=_replaced(state.todo, item, rest))
+            after = _without_slot(state, item, pod)
             is_at_once = item[2] and pod.end != Deletion.HELD  # Finalizers keep a pod in any case.
             yield partial(self._gone, after, [pod]) if is_at_once else partial(self._deleted, after, (pod,))
 
@@ -563,7 +556,8 @@ class Moves:
             if item[0] == "drain" and item[2].is_deleting:  # It deletes pods, and asks no budget.
                 yield partial(self._deleted, state, (pod,))
             elif not budgets.refusal(self._world, state, pod):
-                yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
+                after = state if item[0] == "drain" else _without_slot(state, item, pod)
+                yield partial(self._deleted, after, (pod,), EventKind.EVICTED)
 
     def _to_evict(self, state: State, item: Any, *, are_leaving: bool = False) -> list[P]:
         """Return the pods that a command evicts, or those that are leaving already and that a drain waits for."""
@@ -718,19 +712,14 @@ def without_ending(state: State) -> State:
     return state if len(pods) == len(state.pods) else state._replace(pods=pods)
 
 
-def _named_once(state: State, item: Any, pod: P) -> State:
-    """Return the state in which an eviction by name no longer names a pod; an equal pod may stay."""
-    if item[0] != "evict":
-        return state
+def _without_slot(state: State, item: Any, pod: P) -> State:
+    """Return the state in which a command no longer names a pod; an equal pod may stay."""
     slots = list(item[1])
     slots.remove(slot(pod))
-    return state._replace(todo=_replaced(state.todo, item, (("evict", tuple(slots)),) if slots else ()))
+    return _without(state, item, *([(item[0], tuple(slots), *item[2:])] if slots else ()))
 
 
-def _without(state: State, item: Any) -> State:
-    return state._replace(todo=_replaced(state.todo, item, ()))
-
-
-def _replaced(todo: tuple[Any, ...], item: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
-    at = todo.index(item)
-    return (*todo[:at], *others, *todo[at + 1 :])
+def _without(state: State, item: Any, *others: Any) -> State:
+    """Return the state with others instead of one of the remaining commands."""
+    at = state.todo.index(item)
+    return state._replace(todo=(*state.todo[:at], *others, *state.todo[at + 1 :]))
