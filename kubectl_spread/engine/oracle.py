@@ -32,13 +32,6 @@ from kubectl_spread.scheduler.unsupported import unsupported_features
 _MOST_NODES = 64  # With more nodes, few questions are equal, and the order takes longer than the answer.
 
 
-class SchedulingQuestion(NamedTuple):
-    """A question: `key` is equal for equal questions, and `order` are the nodes in the order of the key."""
-
-    key: tuple[Any, ...]
-    order: list[int]
-
-
 class Questions:
     """Finds equal questions about the nodes for a pod."""
 
@@ -50,10 +43,13 @@ class Questions:
         self._like: list[int] = []
         self._like_at: dict[PodClass, int] = {}
 
-    def question(self, pod: P, state: State, without: tuple[P, ...] = ()) -> Optional[SchedulingQuestion]:
-        """Return the question for a waiting pod; None if names matter, so that only equal states are equal questions.
+    def question(
+        self, pod: P, state: State, without: tuple[P, ...] = ()
+    ) -> Optional[tuple[tuple[Any, ...], list[int]]]:
+        """Return a key that is equal for equal questions for a waiting pod, and the nodes in the order of the key.
 
-        `without` are pods to ignore, as if they were gone.
+        None if names matter, so that only equal states are equal questions. `without` are pods to ignore, as if they
+        were gone.
         """
         if state.claims or len(self._world.node_names) > _MOST_NODES or not self._world.classes[pod.cls].constraints:
             return None
@@ -68,7 +64,7 @@ class Questions:
             self._arrangements[key] = Symmetry(self._world, State((), (), state.facts)).nodes
         _, order = self._arrangements[key].order(contents)
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
-        return SchedulingQuestion((pod.cls, state.facts, self._traits, seen), order)
+        return (pod.cls, state.facts, self._traits, seen), order
 
     def likeness(self, cls: int) -> int:
         """Return a number that is equal for classes whose bound pods are equal to the scheduler of another pod."""
@@ -200,11 +196,12 @@ class Oracle:
             return ()
         question = self._questions.question(pod, state, without)
         if question is not None:
-            places = self._known.get(question.key)
+            asked, order = question
+            places = self._known.get(asked)
             if places is not None:
-                return tuple(sorted([question.order[place] for place in places]))
+                return tuple(sorted([order[place] for place in places]))
             hosts = self._ask(pod, state, self._seen(state.pods, without))
-            self._known[question.key] = tuple([question.order.index(node) for node in hosts])
+            self._known[asked] = tuple([order.index(node) for node in hosts])
             return hosts
         seen = self._seen(state.pods, without)
         nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])

@@ -95,9 +95,15 @@ def _synced(
         return None
     if spec.is_paused or any(item.size and item.desired != spec.replicas for item in sets):
         return _scale(spec, sets, available)
-    if spec.is_recreate:
-        return _recreate(spec, sets, revisions)
-    return _new_set(spec, sets) or _old_sets(spec, sets, available)
+    if spec.is_recreate:  # Old ReplicaSets are scaled to 0, then the new one up (rolloutRecreate).
+        changed = _only_new(spec, sets)
+        if changed != sets:
+            return Sync(changed, is_scale_down=False)
+        return None if revisions - {spec.rev} else _with_new(spec, sets, spec.replicas)
+    # The new one is scaled up within maxSurge (reconcileNewReplicaSet).
+    size = sum(item.size for item in sets if _is_new(item, spec))
+    room = max(0, spec.replicas + spec.max_surge - sum(item.size for item in sets))
+    return _with_new(spec, sets, min(spec.replicas, size + room)) or _old_sets(spec, sets, available)
 
 
 _KIND = itemgetter(*map(P._fields.index, ("rev", "end", "stage")))
@@ -132,11 +138,10 @@ def _is_new(item: Set, spec: DeploymentSpec) -> bool:
 
 def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
     """Return the ReplicaSets with a new size of the newest, created if missing; None if nothing changes."""
-    found = _newest(spec, sets)
-    if found is None:
-        made = _sized(Set(spec.rev, 0, 0, 0), size, spec)
-        return Sync((*sets, made), is_scale_down=False)
-    return _resized(spec, sets, found, size=size)
+    newest = _newest(spec, sets)
+    if newest is None:
+        return Sync((*sets, _sized(Set(spec.rev, 0, 0, 0), size, spec)), is_scale_down=False)
+    return _resized(spec, sets, newest, size=size)
 
 
 def _newest(spec: DeploymentSpec, sets: Iterable[Set]) -> Optional[Set]:
@@ -153,13 +158,6 @@ def _resized(spec: DeploymentSpec, sets: tuple[Set, ...], one: Set, *, size: int
 def _only_new(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
     """Return the ReplicaSets with all old ones scaled to 0."""
     return tuple(_sized(item, 0, spec) if item.size and not _is_new(item, spec) else item for item in sets)
-
-
-def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
-    """Return the ReplicaSets after scaling up the new one within maxSurge (reconcileNewReplicaSet)."""
-    size = sum(item.size for item in sets if _is_new(item, spec))
-    room = max(0, spec.replicas + spec.max_surge - sum(item.size for item in sets))
-    return _with_new(spec, sets, min(spec.replicas, size + room))
 
 
 def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
@@ -186,14 +184,6 @@ def _reduce(sizes: list[int], spare: dict[int, int], total: int) -> None:
         down = min(total, most)
         sizes[at] -= down
         total -= down
-
-
-def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[int]) -> Optional[Sync]:
-    """Return the ReplicaSets of a Recreate rollout: old ones are scaled to 0, then the new one up (rolloutRecreate)."""
-    changed = _only_new(spec, sets)
-    if changed != sets:
-        return Sync(changed, is_scale_down=False)
-    return None if revisions - {spec.rev} else _with_new(spec, sets, spec.replicas)
 
 
 def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:

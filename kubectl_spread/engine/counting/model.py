@@ -135,11 +135,7 @@ class NotCountable(Exception):  # noqa: N818 (no error: the search continues in 
     """The counts alone do not decide what happens."""
 
 
-class Excess(NamedTuple):
-    """Pods that a ReplicaSet has to delete: a revision and a number."""
-
-    rev: int
-    number: int
+Excess = tuple[int, int]  # the revision and the number of the pods that a ReplicaSet has to delete
 
 
 class Control(NamedTuple):
@@ -156,11 +152,7 @@ class Control(NamedTuple):
     before: Optional[Control] = None
 
 
-class ScaledDown(NamedTuple):
-    """A control after old ReplicaSets were scaled down, and the pods that are deleted at once."""
-
-    control: int
-    excess: Optional[Excess]
+ScaledDown = tuple[int, Optional[Excess]]  # the control after old ReplicaSets were scaled down, pods deleted at once
 
 
 class Options(NamedTuple):
@@ -212,8 +204,8 @@ class Controls:
         if before is None or control.waiting or not self._kinds.is_widened:
             return None
         new = sum(control.bound) - sum(before.bound)
-        for item in self._rolled(before):
-            after = self.all[item.control]
+        for number, _ in self._rolled(before):
+            after = self.all[number]
             if after.waiting > new:
                 return self.number(after._replace(waiting=after.waiting - new, bound=control.bound))
         return None
@@ -268,7 +260,7 @@ class Controls:
             raise NotCountable  # it matters which of its pods are ready
         if len(shrinking) > 1 and any(item.size for item in shrinking):
             raise NotCountable  # it matters what each has seen of the others' deletions
-        return Excess(first.rev, active[first.rev] - first.size)
+        return first.rev, active[first.rev] - first.size
 
     def _settled(self, control: Control) -> Control:
         """Return the control after all changes without a choice."""
@@ -300,7 +292,7 @@ class Controls:
             is_faster = after.waiting > 0 and not control.waiting  # New pods may be bound before old ones go.
             if is_faster and self._kinds.is_widened:
                 after = after._replace(before=control)
-            yield ScaledDown(self.number(after), None if is_faster else self._excess(after))
+            yield self.number(after), None if is_faster else self._excess(after)
 
 
 def _changed(counts: tuple[int, ...], changes: Iterable[tuple[int, int]]) -> tuple[int, ...]:
@@ -422,11 +414,8 @@ class Model:
             found += self._bound(contents, control)
         if options.later is not None:
             found += self._bound(contents, options.later)
-        for rolled in options.rolled:
-            if rolled.excess is None:
-                found.append((contents, rolled.control))
-            else:
-                found += self._deleted(contents, rolled.control, rolled.excess)
+        for after, excess in options.rolled:
+            found += [(contents, after)] if excess is None else self._deleted(contents, after, excess)
         if not found and options.rest is not None:
             found.append((contents, options.rest))
         return found
@@ -448,8 +437,9 @@ class Model:
     def _deleted(self, contents: Numbers, control: int, excess: Excess) -> Iterator[Counts]:
         """Yield the states after each choice of pods to delete, once for equal nodes of one domain."""
         rank, remove = self.kinds.rank, self.kinds.remove
-        pods = tuple([rank(content, excess.rev) for content in contents])
-        ways = _deletions(pods, self._places.brothers, tuple(map(contents.index, contents)), excess.number)
+        rev, number = excess
+        pods = tuple([rank(content, rev) for content in contents])
+        ways = _deletions(pods, self._places.brothers, tuple(map(contents.index, contents)), number)
         if ways is None:
             raise NotCountable
         for gone, found in ways.items():

@@ -23,7 +23,7 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.refusals import has_quota
-from kubectl_spread.engine.search.explore import RolloutOutcomes
+from kubectl_spread.engine.search.explore import Exploration
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Numbers, Order, Places, Symmetry
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
@@ -303,7 +303,7 @@ class CountedRollouts:
         """Return whether nothing can happen without the Deployment."""
         return self._moves.settle(Draft(self._world, rest)).state == rest and not self._moves.after(rest)
 
-    def explore(self, canonical: Callable[[State], State], budget: Budget) -> Optional[RolloutOutcomes]:
+    def explore(self, canonical: Callable[[State], State], budget: Budget) -> Optional[Exploration]:
         """Visit everything that follows the states; None if counts do not decide what happens."""
         try:
             tails: dict[State, Callable[[], list[State]]] = {}
@@ -329,7 +329,7 @@ class CountedRollouts:
                     for colouring in each_bit(colourings[at]):
                         end = model.state(graph.states[at], coloured.place(colouring))
                         tails.setdefault(canonical(end), partial(_way, model, coloured, (at, colouring)))
-            return RolloutOutcomes(tails, is_exhaustive, states, tuple(extremes))
+            return Exploration((), is_exhaustive, states, {}, tails=tails, extremes=tuple(extremes))
         except NotCountable:
             return None
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -202,13 +202,13 @@ class Outcome:
         """Return the largest skew of some workloads' constraints; of their own pods if none has the topology key."""
         keys = tuple(keys)
         owners = {owner for key in keys if (owner := self._world.find_owner(key)) is not None}
-        found = [
+        skews = [
             counts.skew or 0
             for owner in owners
             for item, counts in self._view.counts(self.state, owner)
             if item.constraint.topology_key == topology_key
         ]
-        return max(found) if found else ConstraintCounts(self.counts(keys, topology_key)).skew or 0
+        return max(skews) if skews else ConstraintCounts(self.counts(keys, topology_key)).skew or 0
 
     def also_counted(self, key: ObjectKey, topology_key: str) -> tuple[ObjectKey, ...]:
         """Return the other workloads whose pods the constraints of a workload count; none if it does not exist."""
@@ -217,9 +217,8 @@ class Outcome:
 
     def counts_one_revision(self, key: ObjectKey, topology_key: str) -> bool:
         """Return whether a constraint of a workload counts the pods of its newest revision only."""
-        own = self._world.own(self.state.sets, key)
-        cls = None if own is None else class_of(self._world, self._world.specs[own.spec].rev)
-        label = REVISION_LABEL_OF.get(key.kind)
+        spec, label = self._spec(key), REVISION_LABEL_OF.get(key.kind)
+        cls = None if spec is None else class_of(self._world, spec.rev)
         constraints = () if cls is None else cls.constraints
         return any(item.topology_key == topology_key and label in item.match_label_keys for item in constraints)
 
@@ -229,19 +228,22 @@ class Outcome:
 
     def revision_of(self, key: ObjectKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
+        spec = self._spec(key)
+        return 0 if spec is None else self._view.number(spec.rev)
+
+    def _spec(self, key: ObjectKey) -> Any:
+        """Return the spec of a workload; None if it does not exist."""
         own = self._world.own(self.state.sets, key)
-        return 0 if own is None else self._view.number(self._world.specs[own.spec].rev)
+        return None if own is None else self._world.specs[own.spec]
 
     def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""
-        is_there = self._world.own(self.state.sets, key) is not None
-        return is_there and key.kind == "ReplicaSet" and self.name_of(key).kind == "Deployment"
+        return bool(self._spec(key)) and key.kind == "ReplicaSet" and self.name_of(key).kind == "Deployment"
 
     def is_paused(self, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
-        own = self._world.own(self.state.sets, key)
-        spec = self._world.specs[own.spec] if isinstance(own, deployment.DeploymentState) else None
-        return spec is not None and spec.is_paused and not spec.is_orphaned
+        spec = self._spec(key)
+        return isinstance(spec, deployment.DeploymentSpec) and spec.is_paused and not spec.is_orphaned
 
     def domains_of(self, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""

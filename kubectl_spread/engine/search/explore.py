@@ -43,19 +43,6 @@ class Steps(Protocol):
         """Return every step of a state; empty if the state is steady."""
 
 
-class RolloutOutcomes(NamedTuple):
-    """Result of the search through rollouts.
-
-    tails: for each steady state, a function that returns the states on the way to it. states: number of visited ones.
-    extremes: states that have the largest skews and the fewest ready pods of all visited ones.
-    """
-
-    tails: Mapping[State, Callable[[], list[State]]]
-    is_exhaustive: bool
-    states: int
-    extremes: tuple[State, ...]
-
-
 class Exploration(NamedTuple):
     """Result of a search.
 
@@ -143,7 +130,7 @@ class _Visit:
         self._again: list[tuple[State, State]] = []  # visited states, and others that lead to them
         self.steady: dict[State, None] = {}
         self.loops: dict[State, None] = {}
-        self.rolled = RolloutOutcomes({}, True, 0, ())
+        self.rolled = Exploration((), True, 0, {})
         self.goal: Optional[State] = None
 
     def run(self, is_goal: Callable[[State, bool], bool]) -> bool:
