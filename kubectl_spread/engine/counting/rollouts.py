@@ -29,98 +29,65 @@ from kubectl_spread.engine.search.symmetry import Numbers, Order, Places, Symmet
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 
+Coloured = tuple[int, int]  # numbers of a state and of a colouring
+
 
 class Graph:
     """Visited states as counts, and the steps between them.
 
     Arrays hold the target and the number of the order of each step, and for each visited state its first step.
+    Colourings are numbers, and those of a state are the bits of one.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, colours: Numbers) -> None:
+        """Set up the graph; `colours` are those of the nodes at their own places."""
         self.places = places
+        self._colours = colours
         self._at = Numbering[Counts]()
         self.states = self._at.listed
         self.steady: list[int] = []
-        self._number = Numbering[Order]()
-        self.orders = self._number.listed
+        self._order_at = Numbering[Order]()
+        self._colouring_at = Numbering[Numbers]()
         self.targets = array("l")
         self.order_of = array("l")
         self.first = array("l")
         self._arranged: dict[Numbers, tuple[Numbers, int]] = {}  # perf: each is met with many controls
+        self._starts: dict[Coloured, None] = {}
+        self._came_from: dict[Coloured, Optional[Coloured]] = {}
 
     def add(self, counts: Counts) -> tuple[int, int]:
         """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
         found = self._arranged.get(counts[0])
         if found is None:
             contents, order = self.places.order(counts[0])
-            found = self._arranged[counts[0]] = contents, self._number[order]
+            found = self._arranged[counts[0]] = contents, self._order_at[order]
         return self._at[found[0], counts[1]], found[1]
 
     @cached_method
     def swaps(self, at: int) -> tuple[int, ...]:
         """Return the numbers of the orders that exchange equal contents of a state."""
-        return tuple(self._number[order] for order in self.places.swaps(self.states[at][0]))
+        return tuple(self._order_at[order] for order in self.places.swaps(self.states[at][0]))
 
     def steps(self, at: int) -> Iterator[tuple[int, int]]:
         """Yield the target and the number of the order of each step of a state."""
         for number in range(self.first[at], self.first[at + 1]):
             yield self.targets[number], self.order_of[number]
 
-
-def visit(model: Model, graph: Graph, budget: Budget, share: float) -> bool:
-    """Visit every state that can be reached from the states of a graph, in breadth-first order.
-
-    Each takes a share of the time of an ordinary state. Returns whether the budget was enough.
-    """
-    at = spent = 0
-    while at < len(graph.states):
-        budget.spend(0, len(graph.states) - spent, share=share)
-        spent = len(graph.states)
-        if budget.is_over():
-            return False
-        graph.first.append(len(graph.targets))
-        after = model.after(*graph.states[at])
-        if not after:
-            graph.steady.append(at)
-        for counts in after:
-            number, order = graph.add(counts)
-            graph.targets.append(number)
-            graph.order_of.append(order)
-        at += 1
-    graph.first.append(len(graph.targets))
-    return True
-
-
-Coloured = tuple[int, int]  # numbers of a state and of a colouring
-
-
-class Colours:
-    """Colourings of the visited states: all that can be reached, as the bits of a number for each state."""
-
-    def __init__(self, graph: Graph, colours: Numbers) -> None:
-        """Set up the colours; `colours` are those of the nodes at their own places."""
-        self.graph = graph
-        self._own = colours
-        self._number = Numbering[Numbers]()
-        self.all = self._number.listed
-        self._starts: dict[Coloured, None] = {}
-        self._came_from: dict[Coloured, Optional[Coloured]] = {}
-
     @cached_method
-    def move(self, colouring: int, order: int) -> int:
+    def _move(self, colouring: int, order: int) -> int:
         """Return a colouring after contents were put in an order."""
-        colours = self.all[colouring]
-        return self._number[tuple([colours[at] for at in self.graph.orders[order]])]
+        colours = self._colouring_at.listed[colouring]
+        return self._colouring_at[tuple([colours[at] for at in self._order_at.listed[order]])]
 
-    def start(self, at: int, order: int) -> None:
-        """Add a state in which the search begins; `order` is that of its contents."""
-        self._starts[at, self.move(self._number[self._own], order)] = None
+    def start(self, counts: Counts) -> None:
+        """Add a state in which the search begins."""
+        at, order = self.add(counts)
+        self._starts[at, self._move(self._colouring_at[self._colours], order)] = None
 
     def spread(self) -> dict[int, int]:
         """Return the colourings of each state, as bits."""
-        graph = self.graph
-        if len(set(self._own)) == 1:  # perf: there is one colouring
-            return dict.fromkeys(range(len(graph.states)), 1)
+        if len(set(self._colours)) == 1:  # perf: there is one colouring
+            return dict.fromkeys(range(len(self.states)), 1)
         found: dict[int, int] = {}
         for at, colouring in self._starts:
             found[at] = found.get(at, 0) | 1 << colouring
@@ -129,8 +96,8 @@ class Colours:
         while queue:
             at = queue.popleft()
             waiting.remove(at)
-            bits = found[at] = self._closed(found[at], graph.swaps(at))
-            for target, order in graph.steps(at):
+            bits = found[at] = self._closed(found[at], self.swaps(at))
+            for target, order in self.steps(at):
                 before = found.get(target, 0)
                 after = before | self._bits_moved(bits, order)
                 if after != before:
@@ -145,7 +112,7 @@ class Colours:
         """Return colourings after contents were put in an order."""
         found = 0
         for colouring in each_bit(bits):
-            found |= 1 << self.move(colouring, order)
+            found |= 1 << self._move(colouring, order)
         return found
 
     @cached_method
@@ -179,9 +146,9 @@ class Colours:
                 break
             at, colouring = item
             found: list[tuple[Coloured, Optional[Coloured]]] = []
-            found += [((target, self.move(colouring, order)), item) for target, order in self.graph.steps(at)]
+            found += [((target, self._move(colouring, order)), item) for target, order in self.steps(at)]
             # An exchange of equal contents is no step.
-            found += [((at, self.move(colouring, order)), came_from[item]) for order in self.graph.swaps(at)]
+            found += [((at, self._move(colouring, order)), came_from[item]) for order in self.swaps(at)]
             for after, before in found:
                 if after not in came_from:
                     came_from[after] = before
@@ -190,12 +157,36 @@ class Colours:
 
     def place(self, colouring: int) -> Order:
         """Return the place in the contents for each place of the nodes, so that the colours agree."""
-        ordered = self.graph.places.order
-        own, theirs = ordered(self._own)[1], ordered(self.all[colouring])[1]
+        ordered = self.places.order
+        own, theirs = ordered(self._colours)[1], ordered(self._colouring_at.listed[colouring])[1]
         found = [0] * len(own)
         for place, other in zip(own, theirs, strict=True):
             found[place] = other
         return tuple(found)
+
+
+def visit(model: Model, graph: Graph, budget: Budget, share: float) -> bool:
+    """Visit every state that can be reached from the states of a graph, in breadth-first order.
+
+    Each takes a share of the time of an ordinary state. Returns whether the budget was enough.
+    """
+    at = spent = 0
+    while at < len(graph.states):
+        budget.spend(0, len(graph.states) - spent, share=share)
+        spent = len(graph.states)
+        if budget.is_over():
+            return False
+        graph.first.append(len(graph.targets))
+        after = model.after(*graph.states[at])
+        if not after:
+            graph.steady.append(at)
+        for counts in after:
+            number, order = graph.add(counts)
+            graph.targets.append(number)
+            graph.order_of.append(order)
+        at += 1
+    graph.first.append(len(graph.targets))
+    return True
 
 
 def each_bit(bits: int) -> Iterator[int]:
@@ -312,10 +303,9 @@ class CountedRollouts:
             for rest, owner, entries in self._groups.values():
                 places, colours = self._places(rest)
                 model = Model(self._world, self._oracle, rest, entries=entries, owner=owner, places=places)
-                graph = Graph(places)
-                coloured = Colours(graph, colours)
+                graph = Graph(places, colours)
                 for entry in entries:
-                    coloured.start(*graph.add(model.counts(entry)))
+                    graph.start(model.counts(entry))
                 replicas = self._world.specs[entries[0].sets[owner].spec].replicas
                 is_small = _estimate(replicas, len(places.nodes)) < self._most
                 is_complete = visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
@@ -324,11 +314,11 @@ class CountedRollouts:
                 if not is_complete:
                     is_exhaustive = False
                     continue
-                colourings = coloured.spread()
+                colourings = graph.spread()
                 for at in graph.steady:
                     for colouring in each_bit(colourings[at]):
-                        end = model.state(graph.states[at], coloured.place(colouring))
-                        tails.setdefault(canonical(end), partial(_way, model, coloured, (at, colouring)))
+                        end = model.state(graph.states[at], graph.place(colouring))
+                        tails.setdefault(canonical(end), partial(_way, model, graph, (at, colouring)))
             return Exploration((), is_exhaustive, states, {}, tails=tails, extremes=tuple(extremes))
         except NotCountable:
             return None
@@ -338,8 +328,7 @@ class CountedRollouts:
         numbers: dict[object, int] = {}
         traits = self._symmetry.traits
         colour_of = {node: numbers.setdefault(trait, len(numbers)) for node, trait in traits.items()}
-        free = self._symmetry.of(rest)
-        places = _as_places(free)
+        places = _as_places(self._symmetry.of(rest))
         colours = tuple(colour_of[node] for node in places.nodes)
         if len(numbers) == 1 or places.variants(colours) <= _MOST_COLOURINGS:
             return places, colours
@@ -362,9 +351,9 @@ def _as_places(symmetry: Symmetry) -> Places:
     return Places(symmetry.nodes.tree, symmetry.nodes.slots)
 
 
-def _way(model: Model, colours: Colours, end: Coloured) -> list[State]:
+def _way(model: Model, graph: Graph, end: Coloured) -> list[State]:
     """Return the states from the beginning to an end, each as equivalent to those of the cluster as needed."""
-    return [model.state(colours.graph.states[at], colours.place(colouring)) for at, colouring in colours.way(end)]
+    return [model.state(graph.states[at], graph.place(colouring)) for at, colouring in graph.way(end)]
 
 
 def _extremes(model: Model, graph: Graph) -> list[State]:
