@@ -17,6 +17,7 @@ from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, OUT_OF_SERVICE, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import HOSTNAME
@@ -62,6 +63,11 @@ class Revision(NamedTuple):
     def ends_at_once(self) -> bool:
         """Return whether a deleted pod is gone at once: its grace period is 0, so no kubelet is asked."""
         return fields(self.workload.template, "spec").get("terminationGracePeriodSeconds") == 0
+
+
+def template_pod(workload: Workload) -> Pod:
+    """Return a pod as the template says; of a DaemonSet, with the conditions on its nodes that only it looks at."""
+    return read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec})
 
 
 def node_name(workload: Workload) -> str:
@@ -239,9 +245,20 @@ class World:
         at = self._cls_of.get(key)
         if at is None:
             made = self._made(rev, ordinal, node)
-            at = self._cls_of[key] = self.class_index(self._admitted(made, rev, admission) if admission else made)
+            if admission:  # It has the fields in which a later admission differs from the first one.
+                owners = (self._stored(rev, self._admissions[number]) for number in (0, admission))
+                pods = (daemon(owner, "") if owner.kind == "DaemonSet" else replica(owner, 0) for owner in owners)
+                fields_of = zip(PodClass._fields, *(pod.cls for pod in pods), strict=True)
+                changed: dict[str, Any] = {name: new for name, old, new in fields_of if old != new}
+                made = made._replace(**changed)
+            at = self._cls_of[key] = self.class_index(made)
             self._admission_of.setdefault(at, admission)
         return at
+
+    def class_of_new_pods(self, rev: int) -> Optional[PodClass]:
+        """Return the class of a revision's pods; None for a DaemonSet, whose pods are each bound to one node."""
+        workload = self.revisions[rev].workload
+        return None if workload.kind == "DaemonSet" else self.classes[self.cls_of(rev, workload.first_ordinal)]
 
     @cached_method
     def admission(self, facts: int) -> int:
@@ -256,15 +273,6 @@ class World:
     def admission_of(self, cls: int) -> int:
         """Return the number of the objects that admission read when a pod of a class was created."""
         return self._admission_of.get(cls, 0)
-
-    def _admitted(self, made: PodClass, rev: int, admission: int) -> PodClass:
-        """Return the class of a new pod with the fields in which a later admission differs from the first one."""
-        owners = (self._stored(rev, self._admissions[at]) for at in (0, admission))
-        pods = (daemon(owner, "") if owner.kind == "DaemonSet" else replica(owner, 0) for owner in owners)
-        changed: dict[str, Any] = {
-            name: new for name, old, new in zip(PodClass._fields, *(pod.cls for pod in pods), strict=True) if old != new
-        }
-        return made._replace(**changed)
 
     def _stored(self, rev: int, cluster: Cluster) -> Workload:
         """Return the workload of a revision with the fields that admission adds to its pods."""

@@ -14,10 +14,9 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import of_owner, P, Stage, State
-from kubectl_spread.engine.world import World
+from kubectl_spread.engine.world import template_pod, World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import NO_EXECUTE, Node
-from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.behaviours import DAEMONSET_SURGE_LEAVES
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
@@ -61,7 +60,7 @@ def verdict_of(workload: Workload) -> Callable[[Node], DaemonVerdict]:
 
     The pod's own affinity is replaced when it is created, so that only the controller looks at it.
     """
-    pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec})
+    pod = template_pod(workload)
     tolerations = daemon(workload, "").cls.tolerations
 
     def verdict_on(node: Node) -> DaemonVerdict:

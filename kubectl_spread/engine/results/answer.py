@@ -40,7 +40,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DomainNumbers
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
@@ -218,7 +218,7 @@ class Outcome:
     def counts_one_revision(self, key: ObjectKey, topology_key: str) -> bool:
         """Return whether a constraint of a workload counts the pods of its newest revision only."""
         spec, label = self._spec(key), REVISION_LABEL_OF.get(key.kind)
-        cls = None if spec is None else class_of(self._world, spec.rev)
+        cls = None if spec is None else self._world.class_of_new_pods(spec.rev)
         constraints = () if cls is None else cls.constraints
         return any(item.topology_key == topology_key and label in item.match_label_keys for item in constraints)
 
@@ -474,7 +474,7 @@ class View:
     @cached_method
     def _counting(self, facts: int, rev: int) -> tuple[Counting, ...]:
         """Return the constraints of a revision, with the pods that take no part."""
-        cls = class_of(self.world, rev)
+        cls = self.world.class_of_new_pods(rev)
         profile = None if cls is None else self.world.profiles.get(cls.scheduler_name)
         plugin = None if profile is None else profile.plugin(PodTopologySpread)
         if cls is None or plugin is None:
@@ -613,11 +613,3 @@ def refused_by_quotas(world: World, states: Iterable[State]) -> dict[ObjectKey, 
         for owner, text in refusals(world, state).items():
             found.setdefault(key_of(world, state, owner), text)
     return found
-
-
-def class_of(world: World, rev: int) -> Optional[PodClass]:
-    """Return the class of a revision's pods; None for a DaemonSet, whose pods are each bound to one node."""
-    workload = world.revisions[rev].workload
-    if workload.kind == "DaemonSet":
-        return None
-    return world.classes[world.cls_of(rev, workload.first_ordinal)]

@@ -14,11 +14,10 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
 from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.state import P, PENDING, Slot, slot, Stage, State
-from kubectl_spread.engine.world import Revision, World
+from kubectl_spread.engine.world import template_pod, World
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity as NodeAffinityPlugin
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -136,7 +135,7 @@ def node_tree(
     homes = pins.homes()
     classes = [
         *dict.fromkeys(with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)),
-        *(_class_of_new_pods(world, rev) for rev in revisions),
+        *(world.class_of_new_pods(rev.at) or template_pod(rev.workload).cls for rev in revisions),
         *world.background_affinities,
     ]
     nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
@@ -179,14 +178,6 @@ def node_tree(
             depth = nested.index(key) + 1 if key in nested else len(nested) + 1
             signatures[key] = {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
     return root, signed, signatures, paths
-
-
-def _class_of_new_pods(world: World, rev: Revision) -> PodClass:
-    """Return the class of new pods; for a DaemonSet, with the conditions on its nodes."""
-    workload = rev.workload
-    if workload.kind == "DaemonSet":
-        return read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.pod_spec}).cls
-    return world.classes[world.cls_of(rev.at, workload.first_ordinal)]
 
 
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:

@@ -491,7 +491,14 @@ class Symmetry:
         left, newest, known = pools.ready, pools.newest, self._ready
         for pod in pods:
             if pod.ordinal <= _ANY:
-                found.append(self._with_ordinal(pod, pools))
+                is_grouped = pod.ordinal <= _FIRST_GROUP
+                ordinals = pools.ordinals[
+                    (pod.owner, pod.ordinal, NO_ORDINAL) if is_grouped else (pod.owner, pod.cls, pod.stage)
+                ]
+                lowest = min(ordinals)
+                ordinals.remove(lowest)
+                admission = self._world.admission_of_shape[pod.cls]
+                found.append(pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest, admission=admission)))
             elif (
                 pod.stage != _BOUND
                 or pod.end
@@ -507,15 +514,6 @@ class Symmetry:
                     ready = known[pod] = at_stage(pod, _READY)
                 found.append(ready)
         return found
-
-    def _with_ordinal(self, pod: P, pools: _Pools) -> P:
-        is_grouped = pod.ordinal <= _FIRST_GROUP
-        key = (pod.owner, pod.ordinal, NO_ORDINAL) if is_grouped else (pod.owner, pod.cls, pod.stage)
-        left = pools.ordinals[key]
-        lowest = min(left)
-        left.remove(lowest)
-        admission = self._world.admission_of_shape[pod.cls]
-        return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest, admission=admission))
 
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
