@@ -67,8 +67,20 @@ def find_targets(
         return named
     if is_selecting or (takes_all and len(words) == 1 and "/" not in words[0]):
         return _selected(command, words, situation, "" if command.has("all-namespaces") else namespace)
-    targets = tuple(ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words))
-    return _existing(targets, command, situation)
+    if any("/" in word for word in words):
+        parts = [word.partition("/") for word in words]
+        if any(not slash for _, slash, _ in parts):
+            raise StepError(_MIXED)
+        if any(not kind or not name or "/" in name for kind, _, name in parts):
+            raise StepError("arguments in resource/name form must have a single resource and name")
+        pairs = [(kind_of(kind), name) for kind, _, name in parts]
+    else:
+        kinds = [kind_of(word) for word in words[0].split(",")]
+        if len(words) < 2:
+            raise StepError("resource(s) were provided, but no name was specified")
+        pairs = [(kind, name) for kind in kinds for name in words[1:]]
+    keys = [ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in pairs]
+    return _existing(keys, command, situation)
 
 
 def _named(words: Sequence[str], situation: Situation) -> tuple[ObjectKey, ...]:
@@ -104,22 +116,6 @@ def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situati
 def pairs_of(command: Command) -> tuple[str, ...]:
     """Return the arguments of a command from its first KEY=VALUE, KEY:EFFECT or KEY- on (GetResourcesAndPairs)."""
     return tuple(itertools.dropwhile(lambda word: re.search(r"[=:]|-\Z", word) is None, command.arguments))
-
-
-def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return kind and name of each object."""
-    slashed = ["/" in word for word in words]
-    if any(slashed):
-        if not all(slashed):
-            raise StepError(_MIXED)
-        pairs = [word.partition("/") for word in words]
-        if any(not kind or not name or "/" in name for kind, _, name in pairs):
-            raise StepError("arguments in resource/name form must have a single resource and name")
-        return [(kind_of(kind), name) for kind, _, name in pairs]
-    kinds = [kind_of(word) for word in words[0].split(",")]
-    if len(words) < 2:
-        raise StepError("resource(s) were provided, but no name was specified")
-    return [(kind, name) for kind in kinds for name in words[1:]]
 
 
 def _selected(command: Command, words: Sequence[str], situation: Situation, namespace: str) -> tuple[ObjectKey, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
@@ -58,7 +58,7 @@ def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> It
     """Scale a workload, also one whose template is unknown."""
     is_owned = target in situation.cluster.owners
     plain = situation.workload_to_change(target) if is_owned else plain_workload(situation.cluster.controllers[target])
-    situation.put({**plain, "spec": {**plain["spec"], "replicas": replicas}})
+    situation.put(_with_spec(plain, replicas=replicas))
     yield steps.Scale(target, replicas)
     scaler = situation.cluster.autoscalers.get(target)
     if scaler is not None:
@@ -77,12 +77,14 @@ def restart(command: Command, situation: Situation) -> Iterator[Part]:
         template = fields(plain["spec"], "template")
         metadata = fields(template, "metadata")
         annotations = {**fields(metadata, "annotations"), RESTARTED_AT: f"simulated, revision {number}"}
-        yield situation.put(_with_template(plain, {**template, "metadata": {**metadata, "annotations": annotations}}))
+        yield situation.put(
+            _with_spec(plain, template={**template, "metadata": {**metadata, "annotations": annotations}})
+        )
 
 
-def _with_template(plain: Plain, template: Plain) -> Plain:
-    """Return a workload with another template."""
-    return {**plain, "spec": {**plain["spec"], "template": template}}
+def _with_spec(plain: Plain, **changed: Any) -> Plain:
+    """Return a workload with some fields of its spec changed."""
+    return {**plain, "spec": {**plain["spec"], **changed}}
 
 
 def undo(command: Command, situation: Situation) -> Iterator[Part]:
@@ -112,7 +114,7 @@ def undo(command: Command, situation: Situation) -> Iterator[Part]:
             raise RefusedError(f"error: no last revision to roll back to{where}")
         template = found[0].template  # an empty one if the cluster facts only have its pods
         if template.get("spec"):
-            yield situation.put(_with_template(plain, template))
+            yield situation.put(_with_spec(plain, template=template))
         else:
             situation.unknown.add(target)
             yield steps.Undo(target)
@@ -127,7 +129,7 @@ def pause(command: Command, situation: Situation, *, is_paused: bool) -> Iterato
         if bool(plain["spec"].get("paused")) == is_paused:
             what = "is already paused" if is_paused else "is not paused"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
-        yield situation.put({**plain, "spec": {**plain["spec"], "paused": is_paused}})
+        yield situation.put(_with_spec(plain, paused=is_paused))
 
 
 def set_image(command: Command, situation: Situation) -> Iterator[Part]:
@@ -252,4 +254,4 @@ def _change_templates(
             yield of_pod.format(target.name)
             continue
         plain = situation.workload_to_change(target)
-        yield situation.put(_with_template(plain, change(fields(plain["spec"], "template"))))
+        yield situation.put(_with_spec(plain, template=change(fields(plain["spec"], "template"))))
