@@ -46,23 +46,18 @@ def domain_pods(
         [(item.by_revision(keys, topology_key), item.interchange.alike(topology_key)) for item in each]
         for each in outcomes
     )
-    befores, afters = (
-        merged_ranges(
-            values, [({value: found.total() for value, found in counts.items()}, kinds) for counts, kinds in each]
-        )
+    totals = (
+        [({value: numbers.total() for value, numbers in counts.items()}, kinds) for counts, kinds in each]
         for each in (before, after)
     )
-    numbers = {number for counts, _ in after for found in counts.values() for number in found}
-    revisions = {
-        number: merged_ranges(
-            values,
-            [
-                ({value: found[number] for value, found in counts.items() if found[number]}, kinds)
-                for counts, kinds in after
-            ],
-        )
-        for number in sorted(numbers)
-    }
+    befores, afters = (merged_ranges(values, each) for each in totals)
+    revisions: dict[int, dict[str, Range]] = {}
+    for revision in sorted({revision for counts, _ in after for numbers in counts.values() for revision in numbers}):
+        of_revision = [
+            ({value: numbers[revision] for value, numbers in counts.items() if numbers[revision]}, kinds)
+            for counts, kinds in after
+        ]
+        revisions[revision] = merged_ranges(values, of_revision)
     return tuple(
         DomainPods(value, befores[value], afters[value], {number: found[value] for number, found in revisions.items()})
         for value in values
