@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from kubectl_spread.cluster.columns import refines
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.search.node_tree import leaves, Tree, tree_of
-from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Places, Twins
+from kubectl_spread.engine.search.symmetry import Arrangement, first_twins, Twins
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, matching, State
 
 
@@ -63,7 +63,6 @@ class CanonicalLayout:
 
     def __init__(self, found: Tree) -> None:
         self.tree, self._nodes = found, Arrangement(found)
-        self._sorted = Places(found, self._nodes.slots)
         self._places = sorted(range(len(self._nodes.slots)), key=self._nodes.slots.__getitem__)  # of each node
         self.order = lru_cache(_MOST_ORDERS)(self._order)  # perf: states with equal contents follow each other
         self.twins = lru_cache(1)(self._twins)
@@ -75,7 +74,7 @@ class CanonicalLayout:
     def _order(self, contents: tuple[int, ...]) -> list[int]:
         """Return for each place of the representative the node whose content comes there."""
         slots = self._nodes.slots
-        _, order = self._sorted.order(tuple([contents[node] for node in slots]))
+        _, order = self._nodes.sort(tuple([contents[node] for node in slots]))
         return [slots[order[at]] for at in self._places]
 
     def distinct(self, contents: tuple[int, ...]) -> Sequence[int]:

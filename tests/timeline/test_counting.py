@@ -14,7 +14,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.symmetry import Places
+from kubectl_spread.engine.search.symmetry import Arrangement
 from kubectl_spread.engine.state import State
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.played import counts
@@ -123,10 +123,10 @@ def test_terminating_pods_that_take_the_room_are_not_ignored() -> None:
 
 def test_equivalent_contents_have_one_order() -> None:
     """Two zones of two nodes each: contents move with their zone, and nodes inside it are sorted."""
-    places = Places((((((1, 2),)), (((3, 4),))),), [1, 2, 3, 4])
+    places = Arrangement((((((1, 2),)), (((3, 4),))),))
 
-    assert places.order((3, 0, 0, 1)) == ((0, 1, 0, 3), (2, 3, 1, 0))
-    assert places.order((1, 0, 3, 0))[0] == (0, 1, 0, 3)
+    assert places.sort((3, 0, 0, 1)) == ((0, 1, 0, 3), (2, 3, 1, 0))
+    assert places.sort((1, 0, 3, 0))[0] == (0, 1, 0, 3)
     assert places.variants((0, 1, 0, 3)) == 8
     assert places.swaps((0, 0, 0, 1)) == [(1, 0, 2, 3)]
     assert places.swaps((0, 1, 0, 1)) == [(2, 3, 0, 1)]

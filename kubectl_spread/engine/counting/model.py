@@ -27,7 +27,7 @@ from kubectl_spread.engine.controllers import deployment, replicaset
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, RevisionPods
 from kubectl_spread.engine.oracle import Oracle, Questions
 from kubectl_spread.engine.search.node_tree import affinity_terms
-from kubectl_spread.engine.search.symmetry import choices, Numbers, Places
+from kubectl_spread.engine.search.symmetry import Arrangement, choices, Numbers
 from kubectl_spread.engine.state import (
     at_stage,
     Deletion,
@@ -322,7 +322,7 @@ class Model:
     """States of a rollout as counts, and the steps between them."""
 
     def __init__(
-        self, world: World, oracle: Oracle, rest: State, *, entries: Sequence[State], owner: int, places: Places
+        self, world: World, oracle: Oracle, rest: State, *, entries: Sequence[State], owner: int, places: Arrangement
     ) -> None:
         """Set up the model.
 
@@ -377,9 +377,9 @@ class Model:
         pods = [pod for pod in of_owner(state.pods, self.owner) if not pod.end]
         bound = [pod for pod in pods if pod.node != PENDING]
         by_node = grouped((pod.node, self.kinds.kind(pod)) for pod in bound)
-        if by_node.keys() - set(self._places.nodes):
+        if by_node.keys() - set(self._places.slots):
             raise NotCountable
-        contents = tuple(self.kinds.content(by_node.get(node, ())) for node in self._places.nodes)
+        contents = tuple(self.kinds.content(by_node.get(node, ())) for node in self._places.slots)
         kinds = Counter(kind for found in by_node.values() for kind in found)
         totals = tuple(kinds[kind] for kind in range(len(self.kinds.pods)))
         ready = sum(pod.rev == self.kinds.newest and pod.stage == Stage.READY for pod in bound)
@@ -393,7 +393,7 @@ class Model:
         """
         contents, at = counts
         control = self.controls.all[at]
-        bound = sorted(self.kinds.bound_pods([contents[place] for place in order], self._places.nodes))
+        bound = sorted(self.kinds.bound_pods([contents[place] for place in order], self._places.slots))
         ready = control.ready  # The first pods of the newest revision are.
         for place, pod in enumerate(bound):
             if ready and pod.rev == self.kinds.newest and pod.stage == Stage.BOUND:
@@ -463,7 +463,7 @@ class Model:
         seen = tuple([self._seen[content] for content in contents])
         found = self._found.get(seen)
         if found is None:
-            ordered, order = self._places.order(seen)
+            ordered, order = self._places.sort(seen)
             known = self._known.get(ordered)
             if known is None:
                 known = self._known[ordered] = self._asked(tuple([self._contents[number] for number in ordered]))
@@ -472,11 +472,11 @@ class Model:
 
     def _asked(self, contents: Numbers) -> tuple[int, ...]:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
-        bound = self.kinds.bound_pods(contents, self._places.nodes)
-        place_of = {node: place for place, node in enumerate(self._places.nodes)}
+        bound = self.kinds.bound_pods(contents, self._places.slots)
+        place_of = {node: place for place, node in enumerate(self._places.slots)}
         scores: list[Scores] = []
         for count in range(len(self._terminating) + 1):
-            more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
+            more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.slots]
             try:
                 state = self._rest._replace(pods=tuple(sorted((*self._rest.pods, *bound, *more))))
                 scores.append(self._oracle.score(self._waiting, state))

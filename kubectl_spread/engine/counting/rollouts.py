@@ -25,7 +25,7 @@ from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.refusals import has_quota
 from kubectl_spread.engine.search.explore import Exploration
 from kubectl_spread.engine.search.limit import Budget
-from kubectl_spread.engine.search.symmetry import Numbers, Order, Places, Symmetry
+from kubectl_spread.engine.search.symmetry import Arrangement, Numbers, Order, Symmetry
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World
 
@@ -39,7 +39,7 @@ class Graph:
     Colourings are numbers, and those of a state are the bits of one.
     """
 
-    def __init__(self, places: Places, colours: Numbers) -> None:
+    def __init__(self, places: Arrangement, colours: Numbers) -> None:
         """Set up the graph; `colours` are those of the nodes at their own places."""
         self.places = places
         self._colours = colours
@@ -59,7 +59,7 @@ class Graph:
         """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
         found = self._arranged.get(counts[0])
         if found is None:
-            contents, order = self.places.order(counts[0])
+            contents, order = self.places.sort(counts[0])
             found = self._arranged[counts[0]] = contents, self._order_at[order]
         return self._at[found[0], counts[1]], found[1]
 
@@ -157,7 +157,7 @@ class Graph:
 
     def place(self, colouring: int) -> Order:
         """Return the place in the contents for each place of the nodes, so that the colours agree."""
-        ordered = self.places.order
+        ordered = self.places.sort
         own, theirs = ordered(self._colours)[1], ordered(self._colouring_at.listed[colouring])[1]
         found = [0] * len(own)
         for place, other in zip(own, theirs, strict=True):
@@ -307,7 +307,7 @@ class CountedRollouts:
                 for entry in entries:
                     graph.start(model.counts(entry))
                 replicas = self._world.specs[entries[0].sets[owner].spec].replicas
-                is_small = _estimate(replicas, len(places.nodes)) < self._most
+                is_small = _estimate(replicas, len(places.slots)) < self._most
                 is_complete = visit(model, graph, budget, budget.left / self._most if is_small else _SHARE)
                 states += len(graph.states)
                 extremes += _extremes(model, graph)
@@ -323,18 +323,18 @@ class CountedRollouts:
         except NotCountable:
             return None
 
-    def _places(self, rest: State) -> tuple[Places, Numbers]:
+    def _places(self, rest: State) -> tuple[Arrangement, Numbers]:
         """Return the places of the nodes, and a colour for each: equal ones were equal when the step began."""
         numbers: dict[object, int] = {}
         traits = self._symmetry.traits
         colour_of = {node: numbers.setdefault(trait, len(numbers)) for node, trait in traits.items()}
-        places = _as_places(self._symmetry.of(rest))
-        colours = tuple(colour_of[node] for node in places.nodes)
+        places = _nodes_of(self._symmetry.of(rest))
+        colours = tuple(colour_of[node] for node in places.slots)
         if len(numbers) == 1 or places.variants(colours) <= _MOST_COLOURINGS:
             return places, colours
         names = self._world.node_names
-        places = _as_places(self._symmetry.of(rest, {names[node]: colour for node, colour in colour_of.items()}))
-        return places, (0,) * len(places.nodes)
+        places = _nodes_of(self._symmetry.of(rest, {names[node]: colour for node, colour in colour_of.items()}))
+        return places, (0,) * len(places.slots)
 
 
 def _estimate(pods: int, places: int) -> int:
@@ -345,10 +345,10 @@ def _estimate(pods: int, places: int) -> int:
     return comb(pods + places - 1, pods) * comb(pods + places, pods) // factorial(places) // 3
 
 
-def _as_places(symmetry: Symmetry) -> Places:
+def _nodes_of(symmetry: Symmetry) -> Arrangement:
     if isinstance(symmetry.nodes.tree, int) or not 0 < len(symmetry.nodes.slots) <= MOST_PLACES:
         raise NotCountable
-    return Places(symmetry.nodes.tree, symmetry.nodes.slots)
+    return symmetry.nodes
 
 
 def _way(model: Model, graph: Graph, end: Coloured) -> list[State]:
@@ -369,7 +369,7 @@ def _extremes(model: Model, graph: Graph) -> list[State]:
             fewest = at
     by_order: dict[Numbers, int] = {}
     for counts, at in by_number.items():
-        by_order.setdefault(graph.places.order(counts)[0], at)
+        by_order.setdefault(graph.places.sort(counts)[0], at)
     chosen = [*by_order.values(), *([] if fewest is None else [fewest])]
-    own = range(len(graph.places.nodes))
+    own = range(len(graph.places.slots))
     return [model.state(graph.states[at], own, has_waiting=False) for at in chosen]

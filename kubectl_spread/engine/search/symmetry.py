@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import factorial, prod
 from operator import itemgetter
 from typing import Any, Optional
@@ -36,109 +37,6 @@ Numbers = tuple[int, ...]
 Order = tuple[int, ...]  # for each place, the place where its content was before
 
 
-class _Group:
-    """A domain: classes of interchangeable children, which are places or smaller domains of one shape."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.classes: list[tuple[Optional[_Group], int, int]] = []  # child, places in each child, number of children
-        self.size = 0
-        for members in tree:
-            child = None if isinstance(members[0], int) else _Group(members[0])
-            size = 1 if child is None else child.size
-            self.classes.append((child, size, len(members)))
-            self.size += size * len(members)
-
-    @cached_method
-    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
-        """Return equivalent numbers in the same order for all equivalent ones, and the order; cached."""
-        return self.compute_order(numbers)
-
-    def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
-        """Return what `order` returns, without its cache."""
-        values: list[int] = []
-        order: list[int] = []
-        at = 0
-        for child, size, count in self.classes:
-            lows = range(at, at + size * count, size)
-            if child is None:
-                leaves = sorted(lows, key=numbers.__getitem__)
-                values += [numbers[low] for low in leaves]
-                order += leaves
-            else:
-                ordered = [(*child.order(numbers[low : low + size]), low) for low in lows]
-                for inner, places, low in sorted(ordered, key=_FIRST):
-                    values += inner
-                    order += [low + place for place in places]
-            at += size * count
-        return tuple(values), tuple(order)
-
-    def stabilizers(self, numbers: Numbers) -> int:
-        """Return the number of exchanges that leave numbers as they are."""
-        found, at = 1, 0
-        for child, size, count in self.classes:
-            parts = [numbers[low : low + size] for low in range(at, at + size * count, size)]
-            if child is not None:
-                found *= prod(child.stabilizers(part) for part in parts)
-                parts = [child.order(part)[0] for part in parts]
-            found *= prod(factorial(number) for number in Counter(parts).values())
-            at += size * count
-        return found
-
-    def swaps(self, numbers: Numbers, start: int, total: int) -> list[Order]:
-        """Return exchanges of neighbouring equal children that leave ordered numbers as they are."""
-        found: list[Order] = []
-        at = start
-        for child, size, count in self.classes:
-            lows = range(at, at + size * count, size)
-            for one, other in itertools.pairwise(lows):
-                if numbers[one : one + size] == numbers[other : other + size]:
-                    found.append(_exchanged(one, other, size=size, total=total))
-            if child is not None:
-                for low in lows:
-                    found += child.swaps(numbers, low, total)
-            at += size * count
-        return found
-
-
-def _exchanged(one: int, other: int, *, size: int, total: int) -> Order:
-    order = list(range(total))
-    order[one : one + size], order[other : other + size] = order[other : other + size], order[one : one + size]
-    return tuple(order)
-
-
-class Places:
-    """Numbered places of a cluster's nodes."""
-
-    def __init__(self, tree: Tree, nodes: list[int]) -> None:
-        """Number the nodes of a tree in its order."""
-        self.nodes = nodes
-        self._root = _Group(tree)
-        self.brothers = tuple(_brothers(self._root, itertools.count()))
-
-    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
-        """Return equivalent numbers in the same order for all equivalent ones, and the order."""
-        return self._root.compute_order(numbers)
-
-    def variants(self, numbers: Numbers) -> int:
-        """Return the number of equivalent numbers."""
-        return self._root.stabilizers((0,) * self._root.size) // self._root.stabilizers(numbers)
-
-    def swaps(self, numbers: Numbers) -> list[Order]:
-        """Return exchanges of places that leave ordered numbers as they are, and that generate all others."""
-        return self._root.swaps(numbers, 0, self._root.size)
-
-
-def _brothers(group: _Group, numbers: Iterator[int]) -> list[int]:
-    """Return a number for each place; places of one domain that are interchangeable share it."""
-    found: list[int] = []
-    for child, _, count in group.classes:
-        if child is None:
-            found += [next(numbers)] * count
-        else:
-            found += [number for _ in range(count) for number in _brothers(child, numbers)]
-    return found
-
-
 Contents = Mapping[int, Any]  # Something comparable by node; nodes without anything are missing.
 
 
@@ -147,7 +45,8 @@ class Arrangement:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.slots = leaves(tree)
+        self.slots = leaves(tree)  # the node of each place
+        self._place = {node: place for place, node in enumerate(self.slots)}
         self.is_trivial = _is_trivial(self.tree)
         self._bare: dict[P, tuple[int, ...]] = {}
 
@@ -182,6 +81,34 @@ class Arrangement:
         _, order = _ordered(self.tree, contents)
         return None if order == self.slots else dict(zip(order, self.slots, strict=True))
 
+    def sort(self, numbers: Numbers) -> tuple[Numbers, Order]:
+        """Return equivalent numbers of the places in the same order for all equivalent ones, and the order."""
+        nodes = _ordered(self.tree, dict(zip(self.slots, numbers, strict=True)))[1]
+        order = tuple([self._place[node] for node in nodes])
+        return tuple([numbers[place] for place in order]), order
+
+    def variants(self, numbers: Numbers) -> int:
+        """Return how many numbers of the places are equivalent to some."""
+        every, same = (
+            _stabilizers(self.tree, dict(zip(self.slots, each, strict=True))) for each in ((0,) * len(numbers), numbers)
+        )
+        return every // same
+
+    def swaps(self, numbers: Numbers) -> list[Order]:
+        """Return exchanges of places that leave sorted numbers as they are, and that generate all others."""
+        found: list[Order] = []
+        for nodes in self.twins(dict(zip(self.slots, numbers, strict=True))):
+            order = list(range(len(numbers)))
+            for one, other in zip(*([self._place[node] for node in each] for each in nodes), strict=True):
+                order[one], order[other] = other, one
+            found.append(tuple(order))
+        return found
+
+    @cached_property
+    def brothers(self) -> Numbers:
+        """Return a number for each place; places of one domain that are interchangeable share it."""
+        return tuple(_brothers(self.tree, itertools.count()))
+
     def twins(self, contents: Contents) -> list[tuple[list[int], list[int]]]:
         """Return neighbours that are interchangeable and have equal contents, as lists of corresponding nodes."""
         found: list[tuple[list[int], list[int]]] = []
@@ -191,6 +118,26 @@ class Arrangement:
 
 def _is_trivial(tree: Tree) -> bool:
     return isinstance(tree, int) or all(len(members) == 1 and _is_trivial(members[0]) for members in tree)
+
+
+def _brothers(tree: Tree, numbers: Iterator[int]) -> Iterator[int]:
+    for members in tree:
+        if isinstance(members[0], int):
+            yield from [next(numbers)] * len(members)
+        else:
+            for child in members:
+                yield from _brothers(child, numbers)
+
+
+def _stabilizers(tree: Tree, contents: Contents) -> int:
+    """Return the number of exchanges that leave contents as they are."""
+    if isinstance(tree, int):
+        return 1
+    found = 1
+    for members in tree:
+        alike = Counter(tuple(map(contents.__getitem__, _ordered(child, contents)[1])) for child in members)
+        found *= prod(map(factorial, alike.values())) * prod(_stabilizers(child, contents) for child in members)
+    return found
 
 
 _NOTHING: list[Any] = []
@@ -232,12 +179,9 @@ def _twins(tree: Tree, contents: Contents, found: list[tuple[list[int], list[int
             get = contents.get
             found += [([one], [other]) for one, other in pairs if get(one, _NOTHING) == get(other, _NOTHING)]
             continue
-        last: Any = None
+        wide = [_ordered(child, contents) for child in members]
+        found += [(last[1], now[1]) for last, now in itertools.pairwise(wide) if last[0] == now[0]]
         for child in members:
-            now = _ordered(child, contents)
-            if last is not None and last[0] == now[0]:
-                found.append((last[1], now[1]))
-            last = now
             _twins(child, contents, found)
 
 
