@@ -96,13 +96,19 @@ class Arrangement:
 
     def swaps(self, numbers: Numbers) -> list[Order]:
         """Return exchanges of places that leave sorted numbers as they are, and that generate all others."""
-        found: list[Order] = []
-        for nodes in self.twins(dict(zip(self.slots, numbers, strict=True))):
-            order = list(range(len(numbers)))
-            for one, other in zip(*([self._place[node] for node in each] for each in nodes), strict=True):
-                order[one], order[other] = other, one
-            found.append(tuple(order))
-        return found
+        return [
+            order for pairs, order in self._exchanges if all(numbers[one] == numbers[other] for one, other in pairs)
+        ]
+
+    @cached_property
+    def _exchanges(self) -> list[tuple[list[tuple[int, int]], Order]]:
+        """Return the pairs of places of interchangeable neighbours, with the order that exchanges them."""
+        exchanges: list[tuple[list[tuple[int, int]], Order]] = []
+        for nodes in self.twins({}):
+            pairs = [(self._place[one], self._place[other]) for one, other in zip(*nodes, strict=True)]
+            other_of = {**dict(pairs), **{other: one for one, other in pairs}}
+            exchanges.append((pairs, tuple([other_of.get(at, at) for at in range(len(self.slots))])))
+        return exchanges
 
     @cached_property
     def brothers(self) -> Numbers:
