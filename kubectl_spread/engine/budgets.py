@@ -7,68 +7,40 @@ pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine.controllers import scale
-from kubectl_spread.engine.state import Deletion, P, Stage, State
+from kubectl_spread.engine.state import P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 
 ALWAYS_ALLOW = "AlwaysAllow"
 _WHOLE = 100  # percent
 
 
-class BudgetStatus(NamedTuple):
-    """Status of a budget: pods that are healthy, pods that must be healthy, and evictions allowed."""
-
-    budget: DisruptionBudget
-    current_healthy: int
-    desired_healthy: int
-    allowed: int
-
-
-def statuses(world: World, state: State) -> tuple[BudgetStatus, ...]:
-    """Return the status of every budget."""
-    return tuple(_status(budget, world, state) for budget in world.facts[state.facts].cluster.budgets)
-
-
-def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[BudgetStatus]:
-    """Return the budgets that select the pods of a class."""
-    pod_class = world.classes[cls]
-    labels = dict(pod_class.labels)
-    return [
-        status
-        for status in found
-        if status.budget.namespace == pod_class.namespace and status.budget.selector.matches(labels)
-    ]
-
-
 def current_budgets(world: World, state: State) -> tuple[DisruptionBudget, ...]:
     """Return the budgets with their current status."""
     return tuple(
-        status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
-        for status in statuses(world, state)
+        budget._replace(disruptions_allowed=_status(budget, world, state)[2], disrupted_pods=frozenset())
+        for budget in world.facts[state.facts].cluster.budgets
     )
 
 
-def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatus:
-    selected = [
-        pod
-        for pod in state.pods
-        if world.classes[pod.cls].namespace == budget.namespace
-        and budget.selector.matches(dict(world.classes[pod.cls].labels))
-    ]
-    others = [
-        pod for pod in world.background if pod.namespace == budget.namespace and budget.selector.matches(pod.labels)
-    ]
-    healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
+def _status(budget: DisruptionBudget, world: World, state: State) -> tuple[int, int, int]:
+    """Return how many pods of a budget are healthy, how many must be, and how many evictions it allows."""
+    selected = [pod for pod in state.pods if _selects(budget, world.classes[pod.cls])]
+    others = [pod for pod in world.background if _selects(budget, pod.cls)]
+    healthy = sum(pod.stage == Stage.READY and not pod.end for pod in selected)
     healthy += sum(bool(pod.node_name) and not pod.terminating and pod.is_ready is not False for pod in others)
     expected, desired = _wanted(budget, selected, others, world=world, state=state)
-    if expected <= 0 or desired is None or spec_error(budget):
-        return BudgetStatus(budget, healthy, desired or 0, 0)
-    return BudgetStatus(budget, healthy, desired, max(0, healthy - desired))
+    is_strict = expected <= 0 or desired is None or spec_error(budget)
+    return healthy, desired or 0, 0 if is_strict else max(0, healthy - (desired or 0))
+
+
+def _selects(budget: DisruptionBudget, cls: PodClass) -> bool:
+    return cls.namespace == budget.namespace and budget.selector.matches(dict(cls.labels))
 
 
 def spec_error(budget: DisruptionBudget) -> str:
@@ -118,25 +90,18 @@ SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction su
 
 def refusal(world: World, state: State, pod: P) -> str:
     """Return the API server's message if a pod may not be evicted now; empty if it may."""
-    if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end != Deletion.ALIVE:
+    if pod.stage in (Stage.WAITING, Stage.BOUND) or pod.end:
         return ""
-    found = matching(world, pod.cls, statuses(world, state))
-    if not found:
+    found = [item for item in world.facts[state.facts].cluster.budgets if _selects(item, world.classes[pod.cls])]
+    if len(found) != 1:
+        return SEVERAL if found else ""
+    budget, error = found[0], spec_error(found[0])
+    healthy, desired, allowed = _status(budget, world, state)
+    is_unready = pod.stage == Stage.UNREADY
+    if is_unready and (budget.unhealthy_policy == ALWAYS_ALLOW or (healthy >= desired > 0 and not error)):
         return ""
-    if len(found) > 1:
-        return SEVERAL
-    (status,) = found
-    if pod.stage == Stage.UNREADY:
-        if status.budget.unhealthy_policy == ALWAYS_ALLOW:
-            return ""
-        if status.current_healthy >= status.desired_healthy > 0 and not spec_error(status.budget):
-            return ""
-    if status.allowed > 0:
+    if allowed > 0:
         return ""
-    error = spec_error(status.budget)
     if error:
-        return f"The disruption budget {status.budget.name} is invalid: {error}"
-    return (
-        f"The disruption budget {status.budget.name} needs {status.desired_healthy} healthy pods "
-        f"and has {status.current_healthy} currently"
-    )
+        return f"The disruption budget {budget.name} is invalid: {error}"
+    return f"The disruption budget {budget.name} needs {desired} healthy pods and has {healthy} currently"
