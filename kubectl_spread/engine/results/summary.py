@@ -226,7 +226,7 @@ def summarize(
     concerns, labelled = frozenset(concerns), frozenset(labelled)
     if not step.parts or step.outcomes:
         found = _Summary(step, concerns, labelled)
-        made = found.make(number)._replace(scheduled=found.scheduled())
+        made = found.make(number)
         if step.parts:
             made = _over_parts(made, step.parts, concerns, labelled)
         return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
@@ -409,6 +409,7 @@ class _Summary:
             self._together() if self.outcomes else (),
             gaps=tuple(self.gaps),
             is_start_exact=step.is_start_exact,
+            scheduled=self._scheduled(),
             outcomes=len(self.outcomes),
             is_blocked=bool(self.outcomes) and all(outcome.blocked for outcome in self.outcomes),
             added=tuple(nodes_by_pool(outcome.added for outcome in self.outcomes)),
@@ -558,7 +559,7 @@ class _Summary:
         gone = (pod for pod in there if (pod.namespace, pod.name) not in kept)
         return [pod for pod in gone if pod.maker is None or pod.maker.kind != "Node"]
 
-    def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def _scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the pods without a controller that get a node in every outcome, with the nodes."""
         had = {pod.name for item in self.before for pod in item.pods if pod.owner is None and pod.node}
         nodes = grouped(
