@@ -161,10 +161,9 @@ class Moves:
         if deciding:
             return deciding
         created = self._created(state)
-        if created and reductions.later_creations(self._world, Draft(self._world, state)):
-            return [*created, *self._victims(state), *Ways(self._free(state))]
         if created:
-            return [*created, *self._victims(state), *self._by_user(state)]
+            may_join = reductions.later_creations(self._world, Draft(self._world, state))
+            return [*created, *self._victims(state), *(Ways(self._free(state)) if may_join else self._by_user(state))]
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
@@ -177,8 +176,14 @@ class Moves:
         if lagging:
             return lagging
         free = Ways(self._free(state))
-        if free or (rest := self._rest(state)):
-            return free or rest
+        if free:
+            return free
+        # All remaining pods become ready, or else all remaining deletions finish.
+        bound = to_be_ready(state.pods)
+        if bound:
+            return [partial(self._ready, state, bound)]
+        if self._ending(state):
+            return [partial(self.finish_deletions, state)]
         again = list(self._by_nodes(state, are_last=True))
         self.repeating += [begun] if again else []
         if again:
@@ -616,13 +621,6 @@ class Moves:
         draft = Draft(self._world, state)
         scale.put(draft, owner, replicas)
         return self.settle(draft, (owner,))
-
-    def _rest(self, state: State) -> list[Way]:
-        """Return the way in which all remaining pods become ready, or else all remaining deletions finish."""
-        bound = to_be_ready(state.pods)
-        if bound:
-            return [partial(self._ready, state, bound)]
-        return [partial(self.finish_deletions, state)] if self._ending(state) else []
 
     def finish_deletions(self, state: State) -> Step:
         """Return the step in which all deletions finish."""
