@@ -13,7 +13,7 @@ from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selectors import DOMAIN_NOUNS
+from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
 from kubectl_spread.report.table import Style, wrap
 from kubectl_spread.report.wording import also_counted
 from kubectl_spread.scheduler.plugins import names
@@ -348,7 +348,7 @@ def _clause(found: Cause, explanation: Explanation) -> str:
     }
     first = reports.get(found.narrowing[0].position)
     if len(found.narrowing) == 1 and first is not None:
-        return _by_constraint(first, found)
+        return _by_constraint(first, found, explanation)
     if not found.decisive:
         allowed = (
             f"{_requirement_words(item, reports)} allows {remaining_nodes(item, explanation.node_names)}"
@@ -397,17 +397,19 @@ def _predicate(refusals: Sequence[UnmetRequirement], *, is_one: bool) -> str:
         elif kind is RequirementKind.TAINT:
             parts.append(f"{'has' if is_one else 'have'} the untolerated {text}")
         else:
-            is_evident = not item.why or kind is RequirementKind.NODE_NAME
+            by_name = kind is RequirementKind.NODE_SELECTOR and item.requirement.key == HOSTNAME
+            is_evident = not item.why or by_name or kind is RequirementKind.NODE_NAME
             others.append(text if is_evident else f"{text} ({safe(item.why)})")
     if others:
         parts.append(f"{'is' if is_one else 'are'} refused by {' and by '.join(others)}")
     return join_with_and(parts)
 
 
-def _by_constraint(report: ConstraintReport, found: Cause) -> str:
+def _by_constraint(report: ConstraintReport, found: Cause, explanation: Explanation) -> str:
     words, key = _constraint_words(report), report.constraint.topology_key or '""'
+    wanted = f"the label {safe(key)}, which {words} asks for"
     if not report.domains:
-        return f"no node has the label {safe(key)}, which {words} asks for"
+        return f"no node has {wanted}"
     open_to = [domain for domain in report.domains if domain.fits and found.decisive]
     eligible = [domain for domain in open_to if domain.eligible]
     if eligible:  # What refuses the decisive nodes, those of other domains aside?
@@ -421,6 +423,17 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
     names = [safe(domain.value or '""') for domain in open_to]
     where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
+    others = [item.allowed for item in explanation.requirements if item.position != report.constraint.position]
+    lacking = [  # These nodes would fit if they had the label.
+        node
+        for node, *allowed in zip(explanation.node_names, *others, strict=True)
+        if all(allowed) and node in report.without_key
+    ]
+    verb = "lacks" if len(lacking) == 1 else "lack"
+    if lacking and not report.eligible_domains:
+        shared = tuple(item for item in found.refusals if len(item.nodes) == len(found.decisive))
+        rest = _refused(found._replace(refusals=shared or found.refusals), "; every node that has it", is_one=True)
+        return f"{comma_list(lacking, most=_MOST_FEW)} {verb} {wanted}{rest}"
     if not eligible:
         uncounted = (
             f". {where} {'does' if len(names) == 1 else 'do'} not count{_refused(found, f'. {only}', is_one=True)}"
@@ -432,16 +445,16 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
         noun = DOMAIN_NOUNS.get(key, "domain")
         refused = _refused(found, f". {only}", is_one=True) if found.refusals else ". No node there fits"
         text = f"{words} allows only {noun if len(names) == 1 else f'{noun}s'} {where}{refused}"
-    lacking = report.without_key  # these nodes would fit if they had the label
     if not lacking:
         return text
-    verb = "lacks" if len(lacking) == 1 else "lack"
     return f"{text}; {count_noun(len(lacking), 'node')} {verb} its label: {comma_list(lacking, most=_MOST_FEW)}"
 
 
 def _because_of_minimum(report: ConstraintReport) -> str:
+    if not report.eligible_domains:
+        return ", because no domain is counted"
     if not report.is_below_min_domains:
-        return "" if report.eligible_domains else ", because no domain is counted"
+        return ""
     is_one = report.eligible_domains == 1
     return (
         f": there {'is' if is_one else 'are'} {count_noun(report.eligible_domains, 'domain')}, fewer than minDomains "

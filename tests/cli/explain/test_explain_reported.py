@@ -492,3 +492,25 @@ def test_the_skew_before_preemption_is_the_skew_of_now(explained: Explained) -> 
     _, text, _ = explained("pod/web-1", *nodes, running, low, waiting)
 
     assert "Pods per zone: 1 in a, b; skew 0 (was 1)." in text
+
+
+def test_the_label_that_the_only_allowed_node_lacks_comes_first(explained: Explained) -> None:
+    """No domain is eligible, which is not a matter of minDomains."""
+    edge, waiting = node("edge-1"), pod("web-1", cpu="100m")
+    edge["metadata"]["labels"] = {"kubernetes.io/hostname": "edge-1"}
+    waiting["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "edge-1"}
+    waiting["spec"]["topologySpreadConstraints"] = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
+    tainted = {**node("n2"), "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}
+    _, text, _ = explained("pod/web-1", edge, node("n1"), tainted, waiting)
+
+    assert text.startswith(
+        f"Pod shop/web-1 stays Pending: edge-1 lacks the label {ZONE}, which the zone constraint ({ZONE}, maxSkew 1) "
+        "asks for; every node that has it is refused by nodeSelector kubernetes.io/hostname=edge-1."
+    )
