@@ -116,7 +116,7 @@ def forecast(
     of_a_run = pods + _START + columns.n // _NODES_OF_A_STEP
     affordable = min(runs, steps // of_a_run) if steps // of_a_run >= _LEAST_RUNS else _LEAST_RUNS
     if affordable * of_a_run > max(steps, _MOST_STEPS):
-        skipped = f"{pods} pods are more than a forecast tries on {count_noun(columns.n, 'node')}"
+        skipped = f"{count_noun(pods, 'pod')} are more than a forecast tries on {count_noun(columns.n, 'node')}"
         return Forecast(workload, owner.replicas or 0, skipped=skipped)
     most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
     found = every_placement(new, max_states=most_states, runs=affordable)

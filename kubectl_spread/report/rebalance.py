@@ -33,13 +33,12 @@ from kubectl_spread.report.wording import (
     also_counted,
     name,
     names,
-    plural,
     pods_by_domain,
     resource,
     series,
     without_preemption,
 )
-from kubectl_spread.text.wording import join_with_and, safe
+from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
@@ -106,7 +105,7 @@ def _parts(item: Repair, style: Style) -> Iterator[tuple[bool, Iterable[str]]]:
             head, left = ("#", "POD", "NODE", "THE NEW POD GOES TO"), len(plan.evictions) - len(shown)
             lines = [*_wrapped([eviction_warning(plan)], style)]
             lines += table([head, *eviction_rows(shown)], style, indent="  ")
-            yield False, [*lines, f"  and {plural(left, 'more eviction')}; --details lists all"] if left else lines
+            yield False, [*lines, f"  and {count_noun(left, 'more eviction')}; --details lists all"] if left else lines
             yield False, _wrapped(reservations(plan), style)
             yield False, script
         for change in plan.changes:
@@ -139,7 +138,7 @@ def verdict(item: Repair) -> str:
         return "no plan found in the time given" if is_open else "no plan"
     if not item.plan.evictions:
         return "repaired without an eviction, once the cluster settles"
-    return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} {what}"
+    return f"{count_noun(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} {what}"
 
 
 def _whose(change: ConstraintChange, item: Repair) -> str:
@@ -213,9 +212,9 @@ def certainty(plan: EvictionPlan, item: Repair) -> Iterator[str]:
     smallest = "No shorter list of evictions is enough."
     if not plan.is_smallest:
         are = "is" if plan.at_least == 1 else "are"
-        needed = f"At least {plural(plan.at_least, 'eviction')} {are} needed"
+        needed = f"At least {count_noun(plan.at_least, 'eviction')} {are} needed"
         smallest = f"{needed}; no list shorter than this one was found."
-    parts = [f"{number} of {plural(item.wanted[key], 'pod')}" for key, number in plan.fewest_ready.items()]
+    parts = [f"{number} of {count_noun(item.wanted[key], 'pod')}" for key, number in plan.fewest_ready.items()]
     if len(parts) > 1:
         parts = [f"{part} of {key.name}" for part, key in zip(parts, plan.fewest_ready, strict=True)]
     stay = "stays" if list(plan.fewest_ready.values()) == [1] else "stay"
@@ -225,7 +224,7 @@ def certainty(plan: EvictionPlan, item: Repair) -> Iterator[str]:
 def alternative(item: Repair) -> Iterator[str]:
     """Yield what a rollout restart would do instead of evictions."""
     if item.restarts and item.plan is not None:
-        yield f"Or: a rollout restart, which replaces all {plural(_restarted(item), 'pod')}."
+        yield f"Or: a rollout restart, which replaces all {count_noun(_restarted(item), 'pod')}."
 
 
 def _restarted(item: Repair) -> int:
@@ -243,12 +242,12 @@ def restart_warning(item: Repair) -> str:
 
 def why_restart(item: Repair) -> Iterator[str]:
     """Yield why a rollout restart is better than evictions."""
-    ready, pods = min(restart.fewest_ready for restart in item.restarts), plural(sum(item.wanted.values()), "pod")
+    ready, pods = min(restart.fewest_ready for restart in item.restarts), count_noun(sum(item.wanted.values()), "pod")
     if item.plan is not None:
         number, left = len(item.plan.evictions), sum(item.plan.fewest_ready.values())
         yield (
-            f"Why not evict: {plural(number, 'eviction')} would repair it, too, but leave only {left} of {pods} ready "
-            f"on the way. The rollout creates new pods first: {ready} stay ready."
+            f"Why not evict: {count_noun(number, 'eviction')} would repair it, too, but leave only {left} of {pods} "
+            f"ready on the way. The rollout creates new pods first: {ready} stay ready."
         )
         return
     why = "; ".join(map(obstacle, item.obstacles))
@@ -277,13 +276,13 @@ def obstacle(item: Obstacle) -> str:
         kind=kind,
         owner=name(item.owner),
         key=series(item.topology_keys),
-        pods=series([*named, *([plural(left, "other pod")] if left else [])]),
+        pods=series([*named, *([count_noun(left, "other pod")] if left else [])]),
         any_pod=join_with_and([*named, *other], word="or"),
         are=are,
         its=its,
         message=item.message,
         why=f": {without_preemption(item.message)}" if item.message else _WHY.get(item.kind, ""),
-        evictions=plural(item.number, "eviction"),
+        evictions=count_noun(item.number, "eviction"),
     )
 
 
@@ -341,11 +340,11 @@ def remedy(item: Remedy) -> str:
     if item.is_rollout:
         effect = f"this starts a rollout, which completes, and all constraints hold {where}"
     elif item.evictions:
-        effect = f"then {plural(item.evictions, 'eviction')} would be enough {where}"
+        effect = f"then {count_noun(item.evictions, 'eviction')} would be enough {where}"
     counts = Counter(item.nodes)
-    added = f"{plural(len(item.nodes), 'node')} like {item.like}"
+    added = f"{count_noun(len(item.nodes), 'node')} like {item.like}"
     if "" not in counts:
-        places = series(f"{plural(number, 'node')} in {place}" for place, number in counts.items())
+        places = series(f"{count_noun(number, 'node')} in {place}" for place, number in counts.items())
         added = f"{places} ({item.topology_key}), like {item.like}"
     change = _REMEDIES[item.kind].format(
         added=added,
@@ -395,7 +394,7 @@ def _min_domains(change: ConstraintChange) -> str:
 
 
 def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:
-    visited = f"({plural(coverage.states, 'state')} visited)"
+    visited = f"({count_noun(coverage.states, 'state')} visited)"
     if coverage.is_exact:
         where = f" in all {coverage.outcomes:,} outcomes"
         if coverage.outcomes == 1:

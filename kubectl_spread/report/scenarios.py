@@ -13,8 +13,7 @@ from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.simulation import document as simulation_document
 from kubectl_spread.report.simulation import words_of
 from kubectl_spread.report.table import paint, Style, wrap
-from kubectl_spread.report.wording import plural
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import count_noun, safe
 
 
 class UnmetExpectation(NamedTuple):
@@ -81,7 +80,7 @@ def total(results: Sequence[ScenarioResult]) -> str:
     parts = [f"{len(results) - failed - errors} passed"]
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{errors} could not be run"] if errors else []
-    return f"{plural(len(results), 'scenario')}: {', '.join(parts)}"
+    return f"{count_noun(len(results), 'scenario')}: {', '.join(parts)}"
 
 
 def document(results: Iterable[ScenarioResult]) -> Plain:

@@ -40,7 +40,6 @@ from kubectl_spread.report.wording import (
     name,
     nodes_of_pools,
     numbered,
-    plural,
     pods,
     series,
     share,
@@ -48,7 +47,7 @@ from kubectl_spread.report.wording import (
     without_preemption,
     without_repeats,
 )
-from kubectl_spread.text.wording import comma_list, first_of, safe
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:
     from kubectl_spread.advice.suggestion import Suggestion
@@ -213,7 +212,9 @@ def _step_blocks(
 
 def prepared(item: Preparation) -> str:
     """Return the title of what to do before the steps."""
-    ready = [f"{one.fewest_ready} of {plural(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads]
+    ready = [
+        f"{one.fewest_ready} of {count_noun(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads
+    ]
     return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
 
 
@@ -252,7 +253,7 @@ def _workloads(
 
 def _other_lines(owner: Optional[ObjectKey], item: Suggestion, style: Style) -> list[str]:
     """Return a change for another workload in short; it was simulated without the first one."""
-    restarts = f" (restarts {plural(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
+    restarts = f" (restarts {count_noun(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
     text = f"And, for {'its pod' if owner is None else f'{owner.kind} {owner.name}'}: {safe(item.title)}{restarts}"
     return [*wrap(text, style, hanging="  "), *(f"  $ {style.command(command)}" for command in item.commands)]
 
@@ -278,7 +279,7 @@ def _named(waiting: Sequence[PendingPods], played: PlayedStep, style: Style) -> 
     alike = grouped(((pods(pod.pods), share(pod.outcomes, endings)), name(pod.owner)) for pod in waiting)
     return [
         f"{', '.join(filter(None, (f'{number} each', where)))} of "
-        f"{series(first_of(who, most, lambda left: plural(left, 'more workload')))}"
+        f"{series(first_of(who, most, lambda left: count_noun(left, 'more workload')))}"
         for (number, where), who in alike.items()
     ]
 
@@ -321,7 +322,7 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
     yield from hang_indent([f"{safe(name(item.key))} {verdict}{paused}: {numbers(item, step)}"], style.width)
     old = item.ready.least - item.updated.most
     if item.verdict is Verdict.COMPLETES and old > 0 and item.key.kind in ("StatefulSet", "DaemonSet"):
-        yield f"  its updateStrategy leaves {plural(old, 'pod')} of the old template"
+        yield f"  its updateStrategy leaves {count_noun(old, 'pod')} of the old template"
     by_node = grouped((pod.node, pod.name) for pod in item.astray)
     for node, names in by_node.items():
         where = f"on node {node}, which is not in the cluster facts"
@@ -357,7 +358,7 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     """Return `3 of 4 pods ready, as few as 2 during the step`."""
     has_waited = item.pending.most and item.ready_before.most and not item.was_complete
     before = f" ({item.ready_before} before)" if has_waited else ""
-    parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready{before}"]
+    parts = [f"{item.ready} of {count_noun(item.desired.most, 'pod')} ready{before}"]
     if not item.spreads and item.verdict is not Verdict.COMPLETES and item.updated.most < item.desired.most:
         parts.append(f"{item.updated} of the current template")  # No table shows it.
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
@@ -448,7 +449,7 @@ def way_title(step: StepSummary) -> str:
 
 def certainty(step: StepSummary) -> str:
     """Return the extent of the search, and the limits of its answer."""
-    visited, runs = f"({plural(step.states, 'state')} visited)", f"the numbers are of {step.runs} sampled runs"
+    visited, runs = f"({count_noun(step.states, 'state')} visited)", f"the numbers are of {step.runs} sampled runs"
     if not step.endings:
         return f"The search ended before it found an outcome {visited}."
     if step.unreached:
@@ -471,7 +472,7 @@ def certainty(step: StepSummary) -> str:
         elif not all(number_of_pods.is_single for number_of_pods in ranges):
             number += ", apart from the names of interchangeable domains"
         return f"{number} {visited}."
-    sampled = f" than those of {plural(step.runs, 'sampled run')}" if step.runs else ""
+    sampled = f" than those of {count_noun(step.runs, 'sampled run')}" if step.runs else ""
     return f"Other outcomes{sampled} are possible {visited}."
 
 
@@ -517,7 +518,7 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
     for pod, *others in stuck.values():
         who = f"Pod {pod.name}"
         if pod.owner is not None and (others or pod.name.endswith("-*")):
-            who = f"{plural(1 + len(others), 'pod')} of {pod.owner.name}"
+            who = f"{count_noun(1 + len(others), 'pod')} of {pod.owner.name}"
         waits = "waits for its scheduling gates." if not others else "wait for their scheduling gates."
         sentences.append(f"{who} {waits if pod.message == GATED else find_no_node(1 + len(others))}")
     return sentences
@@ -545,8 +546,8 @@ def event_sentence(event: TraceEvent, mixed: Collection[Optional[ObjectKey]]) ->
         event=event,
         pod=pod,
         owner=name(event.owner),
-        same=f", which scores the same as {plural(event.others, 'other node')}" if event.others else "",
-        size=plural(event.size, "pod"),
+        same=f", which scores the same as {count_noun(event.others, 'other node')}" if event.others else "",
+        size=count_noun(event.size, "pod"),
         why=event.text.rstrip("."),
     )
     return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence

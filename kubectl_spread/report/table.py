@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.report.wording import plural
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import count_noun, safe
 
 NARROWEST = 40
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
@@ -135,7 +134,7 @@ def domain_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, of: int,
     """Return a table of domains with their numbers of pods, and a line about those beyond its rows."""
     lines = table([tuple(head), *map(tuple, rows)], style, indent="  ")
     more = of - len(rows)
-    return [*lines, f"  and {plural(more, 'more domain')}"] if more else lines
+    return [*lines, f"  and {count_noun(more, 'more domain')}"] if more else lines
 
 
 def _columns(cells: list[tuple[str, ...]], widths: list[int], gap: int, *, indent: str) -> list[str]:

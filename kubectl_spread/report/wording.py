@@ -16,11 +16,6 @@ MOST_ALIKE = 3  # equal answers about different objects that are shown one by on
 INTERRUPTED = "The search was interrupted: this is what is known so far."
 
 
-def plural(number: int, noun: str) -> str:
-    """Return `1 pod`, `2 pods`, with commas between thousands."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def counted(number: Range, noun: str) -> str:
     """Return `1 node`, `1 to 2 nodes`."""
     return f"{number} {noun}" if number == Range(1, 1) else f"{number} {noun}s"

@@ -65,7 +65,7 @@ def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:
     """
     count = math.prod(len(set(listed)) for listed in values.values())
     if count > _MAX_NODES:
-        raise SourceError("domains", f"{count} combinations are more than {_MAX_NODES}")
+        raise SourceError("domains", f"{count:,} combinations are more than {_MAX_NODES:,}")
     combinations = itertools.product(*(dict.fromkeys(listed) for listed in values.values())) if values else ()
     made: list[Plain] = [
         {
@@ -145,7 +145,7 @@ def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
     """Return the nodes of some groups, the pods on them, and their namespaces."""
     count = sum(map(_node_count, groups))
     if count > _MAX_NODES:
-        raise SourceError(name, f"{count} nodes are more than {_MAX_NODES}")
+        raise SourceError(name, f"{count:,} nodes are more than {_MAX_NODES:,}")
     made: dict[str, Plain] = {}
     for index, group in enumerate(groups):
         for node in _nodes(group, ("nodeGroups", index)):

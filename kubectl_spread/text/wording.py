@@ -12,8 +12,8 @@ _MOST_QUOTED = 40  # characters of an input in an error
 
 
 def count_noun(number: int, noun: str) -> str:
-    """Return `1 node` or `2 nodes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """Return `1 node` or `2,000 nodes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def safe(text: str) -> str:

@@ -255,8 +255,8 @@ def test_what_takes_too_long_is_not_tried() -> None:
 
     (line,) = text.forecast_lines(found)
 
-    assert "Where the 5000 replicas of Deployment default/web would end up is not forecast" in line
-    assert line.endswith(": 5000 pods are more than a forecast tries on 1 node.")
+    assert "Where the 5,000 replicas of Deployment default/web would end up is not forecast" in line
+    assert line.endswith(": 5,000 pods are more than a forecast tries on 1 node.")
 
 
 def test_hard_constraints_and_daemons_have_no_forecast() -> None:

@@ -227,7 +227,7 @@ def test_thousands_of_nodes_are_summarised() -> None:
     assert [
         "Preemption does not help:",
         (
-            "  evicting pods would not help on 2000 nodes (Insufficient cpu): "
+            "  evicting pods would not help on 2,000 nodes (Insufficient cpu): "
             "n0000, n0001, n0002, n0003, n0004, n0005 and 1994 more"
         ),
     ] == lines(told)

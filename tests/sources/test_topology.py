@@ -175,8 +175,8 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
             "nodeGroups:\n- {}\npods:\n- {node: node-1, requests: {cpu: x}}\n",
             f":6:34: pods[0].requests.cpu: x: {NO_QUANTITY}",
         ),
-        ("nodeGroups:\n- {nodes: 15000, zones: 2}\n", ": 30000 nodes are more than 15000"),
-        ("nodeGroups:\n- {nodes: 15000, zones: 15000}\n", ": 225000000 nodes are more than 15000"),
+        ("nodeGroups:\n- {nodes: 15000, zones: 2}\n", ": 30,000 nodes are more than 15,000"),
+        ("nodeGroups:\n- {nodes: 15000, zones: 15000}\n", ": 225,000,000 nodes are more than 15,000"),
         ("nodeGroups:\n- {}\n---\nmore: 1\n", ":6:1: a topology must be one YAML document, this has 2"),
     ],
 )
@@ -255,5 +255,5 @@ def test_no_domains_make_no_node(values: Any) -> None:
 
 
 def test_too_many_combinations_are_refused() -> None:
-    with pytest.raises(SourceError, match="160000 combinations are more than 15000"):
+    with pytest.raises(SourceError, match="160,000 combinations are more than 15,000"):
         topology.from_domains({key: [str(at) for at in range(400)] for key in ("a", "b")})

@@ -50,9 +50,8 @@ from kubectl_spread.report.simulation import (
     way_title,
     words_of,
 )
-from kubectl_spread.report.wording import plural
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.text.wording import first_of
+from kubectl_spread.text.wording import count_noun, first_of
 
 _MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
@@ -75,7 +74,7 @@ def render(
     """Return the page."""
     numbers = Counter(step.summary.verdict for step in simulation.steps)
     counts = (f"{number} {(VERDICTS if number == 1 else OF_SEVERAL)[verdict]}" for verdict, number in numbers.items())
-    title = f"{plural(len(simulation.steps), 'step')}: {', '.join(counts)}"
+    title = f"{count_noun(len(simulation.steps), 'step')}: {', '.join(counts)}"
     if len(simulation.steps) == 1:
         title = f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
     return _fitting(
@@ -221,7 +220,7 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
             for frame in together
             for event in frame.events
         ]
-        shown = first_of(sentences, _MOST_SENTENCES, lambda left: f"{plural(left, 'more event')}.")
+        shown = first_of(sentences, _MOST_SENTENCES, lambda left: f"{count_noun(left, 'more event')}.")
         yield moment_of(shown, together[-1].moment, before)
         before = together[-1].moment
 

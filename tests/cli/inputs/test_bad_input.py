@@ -288,7 +288,7 @@ def test_ten_thousand_documents_are_checked_and_counted(run: Run) -> None:
     pod = "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c, image: web}]}\n"
     ran = run("check", write("many.yaml", "---\n".join([pod, *[other] * 9] * 1000)))
 
-    assert (0, "", "checked 1000 workloads in 1 file: no findings\n") == ran
+    assert (0, "", "checked 1,000 workloads in 1 file: no findings\n") == ran
 
 
 def test_one_flaw_in_ten_thousand_documents_is_found(run: Run) -> None:

@@ -422,4 +422,4 @@ def test_too_many_domains_are_one_error(check: Check) -> None:
     values = ", ".join(f"v{number}" for number in range(130))
     configure(f"domains: {{a: [{values}], b: [{values}]}}\n")
 
-    assert (3, [], "error: domains: 16900 combinations are more than 15000\n") == check(WEB)
+    assert (3, [], "error: domains: 16,900 combinations are more than 15,000\n") == check(WEB)
