@@ -38,7 +38,7 @@ from kubectl_spread.report import recommendation
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
-from kubectl_spread.report.table import paint, paragraphs, Style, table, wrap
+from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import name, numbered
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -72,8 +72,8 @@ def render(
     """
     results = [result for result, _ in groups]
     verdict = worst([result.verdict for result in results])
-    head = wrap(f"Policy {title}: {words.policy_answer(results)}", style, hanging="  ")
-    blocks = [[paint(line, TONES[verdict]) for line in head]]
+    head = wrap(f"Policy {title}: {words.policy_answer(results)}", style, hanging="  ", colour=TONES[verdict])
+    blocks = [head]
     if why and not any(option.changes for _, found in groups if found for option in found.options):
         blocks[0].append(f"  $ {safe(why)}  # why pods stay Pending")
     if style.is_detailed:

@@ -68,8 +68,8 @@ _MOST_COMMANDS = 5
 
 def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
     """Return one message; `explained` has the meanings written so far, and this one adds its own."""
-    out = [paint(line, "bold") for line in wrap(headline(message), style)]
-    out += [paint(line, "yellow") for line in wrap(meanings.cut_sentence(message), style)]
+    out = wrap(headline(message), style, colour="bold")
+    out += wrap(meanings.cut_sentence(message), style, colour="yellow")
     out += _parts(message, style, explained)
     whole = meanings.meaning_of_whole(message)
     key = whole if message.is_of_nodes else message.form
@@ -77,7 +77,7 @@ def _message(message: Message, style: Style, explained: set[str]) -> list[str]:
         out += wrap(whole, style)
         explained.add(key)
     if doubt := meanings.inconsistency(message):
-        out += ["", *(paint(line, "yellow") for line in wrap(doubt, style))]
+        out += ["", *wrap(doubt, style, colour="yellow")]
     clause = message.preemption
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total else ""

@@ -162,7 +162,7 @@ def _step_blocks(
         yield ["Pods that do not leave their nodes:", *lines]
     if first := played.preparation:
         yield [
-            *(paint(line, "cyan") for line in wrap(prepared(first), style)),
+            *wrap(prepared(first), style, colour="cyan"),
             *_indented([f"Trade-off: {first.gives_up}." if first.gives_up else ""], style),
             *(f"  $ {style.command(command)}" for command in first.commands),
         ]

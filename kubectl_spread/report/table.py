@@ -56,12 +56,13 @@ def unpainted(text: str) -> str:
     return re.sub(r"\x1b\[\d+m", "", text) if "\x1b" in text else text
 
 
-def wrap(text: str, style: Style, *, indent: str = "", hanging: str = "") -> list[str]:
+def wrap(text: str, style: Style, *, indent: str = "", hanging: str = "", colour: str = "") -> list[str]:
     """Return a paragraph as lines in the width of a style.
 
     The first line starts with `indent`, the others with `indent` and `hanging`.
     """
-    return paragraphs([text], style, indent=indent, hanging=hanging)
+    lines = paragraphs([text], style, indent=indent, hanging=hanging)
+    return [paint(line, colour) for line in lines] if colour else lines
 
 
 def paragraphs(texts: Iterable[str], style: Style, *, indent: str = "", hanging: str = "") -> list[str]:

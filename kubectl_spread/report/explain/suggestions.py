@@ -75,8 +75,7 @@ def none_lines(suggestions: Suggestions, style: Style = _USUAL, *, has_reasons: 
         titles = "; ".join(safe(item.title) for item in suggestions.failed)
         return [*wrap(f"{out[0]} {titles}.", style), *_left_out(suggestions)]
     for item in suggestions.failed:
-        text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", style, indent="    ")
-        out += [f"  - {text[0].lstrip()}", *text[1:]]
+        out += wrap(f"- {item.title}: {setback_sentence(item)}", style, indent="  ", hanging="  ")
     return [*out, *_left_out(suggestions)]
 
 
@@ -100,7 +99,7 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     """Return a change with its effect and its trade-off, and what to run or to write."""
     words = title(item) if style.is_detailed else safe(item.title)
-    out = [paint(line, "cyan") for line in wrap(f"{head}{words}", style, hanging=_INDENT)]
+    out = wrap(f"{head}{words}", style, hanging=_INDENT, colour="cyan")
     to_write = paragraphs(item.lines, style, indent=f"{_INDENT}  ", hanging="  ")
     commands = [f"{_INDENT}$ {style.command(command)}" for command in item.commands]
     if style.is_detailed:

@@ -108,7 +108,7 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
     answer.
     """
     explanation = report.explanation
-    out = [paint(line, "bold") for line in table.wrap(verdict.sentence(explanation, report.outlook), style)]
+    out = table.wrap(verdict.sentence(explanation, report.outlook), style, colour="bold")
     out += table.wrap(others_sentence(explanation), style)
     if report.alike:
         named = comma_list(map(wording.name, report.alike), most=_MOST_WORKLOADS)
