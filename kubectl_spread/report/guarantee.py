@@ -70,6 +70,8 @@ def render(
         why: command that says why pods stay Pending.
         skipped: workloads that were not judged.
     """
+    if len(groups) > 1:  # Groups of a specification share its name.
+        groups = [(result._replace(name=_name(result)), found) for result, found in groups]
     results = [result for result, _ in groups]
     verdict = worst([result.verdict for result in results])
     head = wrap(f"Policy {title}: {words.policy_answer(results)}", style, hanging="  ", colour=TONES[verdict])
@@ -99,8 +101,10 @@ def render(
         names = comma_list([name(key) for key in skipped], most=10_000 if style.is_detailed else _MOST_WORKLOADS)
         blocks.append(wrap(f"Not judged: {names}", style, hanging="  "))
     lines = []
-    if any(gap.kind is GapKind.NO_RANGE for result in results for gap in result.gaps):
-        lines.append("Scaling was not checked: --replicas MIN..MAX adds it.")
+    fixed = [result for result in results if any(gap.kind is GapKind.NO_RANGE for gap in result.gaps)]
+    if fixed:
+        whose = f" of {_names_of(fixed)}" if len(fixed) < len(results) else ""
+        lines.append(f"Scaling{whose} was not checked: --replicas MIN..MAX adds it.")
     if any(map(_may_wait, results)):
         lines.append(
             "Pods that are Pending only during a drain or outage are not counted: --survive zone checks outages."
@@ -147,10 +151,13 @@ def _nameless(lines: Iterable[str], result: GroupResult) -> str:
 
 
 def _names_of(results: Sequence[GroupResult]) -> str:
-    """Return names of groups; those of one workload each may share a name, so the workload is named."""
-    own = [(result.workloads[0], result) for result in results]
-    names = [f"{key.namespace}/{key.name}" if len(result.workloads) == 1 else result.name for key, result in own]
-    return comma_list(dict.fromkeys(names), most=_MOST_NAMES)
+    return comma_list(dict.fromkeys(result.name for result in results), most=_MOST_NAMES)
+
+
+def _name(result: GroupResult) -> str:
+    """Return the name of a group's only workload, or of the group."""
+    key = result.workloads[0]
+    return f"{key.namespace}/{key.name}" if len(result.workloads) == 1 else result.name
 
 
 def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iterator[list[str]]:
@@ -163,21 +170,22 @@ def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iter
     shown = max(1, most // len(every) - 2)
     for rule, pairs in sorted(every.items(), key=lambda item: item[0].is_implied):
         lines: list[list[str]] = []
-        for (verdict, why), groups in sorted(
+        for (_, verdict, why), groups in sorted(
             grouped(pairs).items(), key=lambda item: list(ProofStatus).index(item[0][0])
         ):
-            text = f"{words.VERDICTS[verdict]}: {_names_of(groups)}{f': {why}' if why else ''}"
+            text = f"{verdict}: {_names_of(groups)}{f': {why}' if why else ''}"
             lines.append(wrap(text, style, indent="  ", hanging="  "))
         if len(lines) > shown + 1:
             lines[shown:] = [[f"  and {count_noun(len(lines) - shown, 'other result')}: --details prints them"]]
         yield [f"{rule_text(rule)}{' (implied)' if rule.is_implied else ''}:", *chain(*lines)]
 
 
-def _verdict_with_reason(found: words.Verdicts) -> tuple[ProofStatus, str]:
-    """Return the worst verdict on a rule, and its first violation: one that stays, if there is one."""
-    verdict = worst([item.verdict for _, item in found])
-    witnesses = [item.once_settled.witness for _, item in found] + [item.witness for _, item in found]
-    return verdict, next((words.violation(witness) for witness in witnesses if witness is not None), "")
+def _verdict_with_reason(found: words.Verdicts) -> tuple[ProofStatus, str, str]:
+    """Return the worst verdict on a rule, in words, and its first violation: one that stays, if there is one."""
+    items = [item for _, item in found]
+    witnesses = [item.once_settled.witness for item in items] + [item.witness for item in items]
+    why = next((words.violation(witness) for witness in witnesses if witness is not None), "")
+    return worst([item.verdict for item in items]), words.verdict_text(items), why
 
 
 def _may_wait(result: GroupResult) -> bool:
@@ -216,7 +224,7 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     has_way = True
     for found in words.by_rule(result) if has_ways else ():
-        verdict, _ = _verdict_with_reason(found)
+        verdict, _, _ = _verdict_with_reason(found)
         # Beside rules that are not kept, the table says enough about those that are.
         if is_short and verdict in (ProofStatus.PROVED, ProofStatus.NOT_APPLICABLE):
             continue
@@ -226,7 +234,7 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
         has_way = style.is_detailed or (has_way and verdict is not ProofStatus.REFUTED)
     if not has_ways:
         answers_ = [(found[0][1].rule, *_verdict_with_reason(found)) for found in words.by_rule(result)]
-        violations = [f"{rule_text(rule)}: {words.VERDICTS[verdict]}: {why}" for rule, verdict, why in answers_ if why]
+        violations = [f"{rule_text(rule)}: {verdict}: {why}" for rule, _, verdict, why in answers_ if why]
         yield paragraphs(violations, style, hanging="  ")
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)

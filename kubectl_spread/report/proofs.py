@@ -31,15 +31,16 @@ _MOST_OTHERS = 3  # names of other workloads
 def short_verdict(item: RuleVerdict) -> str:
     """Return the verdict on a rule in a regime, in a few words."""
     is_idle = item.verdict is ProofStatus.NOT_APPLICABLE and item.rule.kind is RuleKind.REPLACED
-    return "no loss" if is_idle else VERDICTS[item.verdict]
+    return "-" if is_idle else VERDICTS[item.verdict]
 
 
 def policy_verdict(results: Sequence[GroupResult]) -> str:
     """Return the verdict on a policy, with the one once nothing moves by itself any more if it differs."""
-    return _verdict_text([item for result in results for each in result.results for item in each.rules])
+    return verdict_text([item for result in results for each in result.results for item in each.rules])
 
 
-def _verdict_text(items: Sequence[RuleVerdict]) -> str:
+def verdict_text(items: Sequence[RuleVerdict]) -> str:
+    """Return the worst of some verdicts, with the one once nothing moves by itself any more if it differs."""
     verdict, settled = worst([item.verdict for item in items]), worst([item.once_settled.verdict for item in items])
     if verdict is ProofStatus.NOT_APPLICABLE:
         return "nothing to decide"
@@ -61,7 +62,7 @@ def policy_answer(results: Sequence[GroupResult]) -> str:
     own_verdict = worst([item.verdict for item in own])
     answer = "own rules proved"
     if own_verdict is not ProofStatus.PROVED:
-        answer = f"{_verdict_text(own)}: {'; '.join(_rules_with(own_verdict, results, is_implied=False))}"
+        answer = f"{verdict_text(own)}: {'; '.join(_rules_with(own_verdict, results, is_implied=False))}"
     implied = _rules_with(verdict, results, is_implied=True)
     rules = "rules" if len(implied) > 1 else "rule"
     return f"{answer}; implied {rules} {VERDICTS[verdict]}: {'; '.join(implied)}" if implied else answer
@@ -218,7 +219,9 @@ def sentence(event: WitnessEvent) -> str:
     """Return an event as a sentence."""
     template, is_one = _SENTENCES[event.kind], len(event.domains) < 2
     if event.kind is TransitionKind.EVICTED and event.is_loss:
-        template = "{pod} is created again, as {node} is lost."
+        is_stateful = event.owner is not None and event.owner.kind == "StatefulSet"
+        assumption = " (assumed: its Node is deleted or out of service)" if is_stateful else ""
+        template = f"{{pod}} is created again, as {{node}} is lost{assumption}."
     elif event.kind is TransitionKind.REMOVED and not event.node:
         template = "{pod}, which is Pending, is deleted by the scale-down."
         if event.number > 1:

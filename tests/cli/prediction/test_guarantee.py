@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from tests.manifests import DEPLOYMENT
+from tests.manifests import DEPLOYMENT, ZONES
 
 REDIS = Path(__file__).parents[3] / "examples/simulations/redis/manifests"
 SHARES = ("--less-than", "hostname=1/3", "--less-than", "zone=1/2", "--separate", "zone")
@@ -409,7 +409,9 @@ def test_enough_are_left_and_others_find_nodes_are_two_rules(capsys: pytest.Capt
 
 def test_a_pod_that_is_lost_with_its_node_is_not_evicted(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, *ETCD, *QUORUM)[1]
-    assert "is created again, as node-" in out
+    assert "is created again, as node-a1 is lost (assumed: its Node is deleted or out of service)." in " ".join(
+        out.split()
+    )
     assert "evicted" not in out
 
 
@@ -481,6 +483,29 @@ every pod finds a node (implied):
 
 """
     )
+
+
+def test_of_several_groups_each_says_when_its_verdict_holds_and_what_was_not_checked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With matchLabelKeys, only a rollout under way leaves too many pods in a zone."""
+    spread = f"{ZONES}        matchLabelKeys: [pod-template-hash]\n"
+    path, policy = tmp_path / "all.yaml", tmp_path / "ha.yaml"
+    path.write_text(f"{WEB}{spread}---\n{WEB.replace('web', 'api')}", encoding="utf-8")
+    groups = (("web", ""), ("api", "\n  replicas: 6..7"))
+    policy.write_text(
+        "apiVersion: kubectl-spread/v1\nkind: Policy\nname: ha\ngroups:\n"
+        + "".join(
+            f"- name: {name}\n  selector: {{matchLabels: {{app: {name}}}}}\n  maxShare: {{zone: 1/2}}{more}\n"
+            for name, more in groups
+        ),
+        encoding="utf-8",
+    )
+    _, out, _ = said(capsys, "-f", str(path), "--topology", "zones=3,nodes=2", "--policy", str(policy))
+
+    assert "\n  refuted: default/api: zone " in out
+    assert "\n  proved once settled, refuted while pods move: default/web: zone " in out
+    assert "\nScaling of default/web was not checked: --replicas MIN..MAX adds it.\n" in out
 
 
 def test_many_groups_have_a_short_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
