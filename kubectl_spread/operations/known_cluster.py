@@ -154,7 +154,7 @@ class KnownCluster:
         self._rollouts = rollouts
         self._placements = {key_of(placement.workload): placement for placement in placements}
         self._namespace = namespace
-        self._minor = next(iter(self._profiles.values())).minor
+        self._release = next(iter(self._profiles.values())).release
         self.answers: dict[tuple[Any, ...], tuple[Workload, Any]] = {}
         self._shared_reports = SharedDomains()
         self._shared_domains: Shared = {}
@@ -175,8 +175,7 @@ class KnownCluster:
         if self._are_running:  # they have only some of their fields
             return ()
         running = self._cluster.controllers.get(key_of(self._located(workload)))
-        release = next(iter(self._profiles.values())).release
-        return () if running is None else tuple(immutable_changes(workload.kind, running.spec, spec, release))
+        return () if running is None else tuple(immutable_changes(workload.kind, running.spec, spec, self._release))
 
     def refuted_rules(self, workload: Workload) -> Iterator[RefutedRule]:
         """Yield the violated rules of the policies for a group of workloads, if the workload is its first."""
@@ -461,7 +460,7 @@ class KnownCluster:
             return None
         owner, positions = self._known_part(workload)
         own = tuple(running_pods(owner, self._owned))
-        created = running_workload(stored_workload(owner, self._cluster, self._minor), self._owned)
+        created = running_workload(stored_workload(owner, self._cluster, self._release.minor), self._owned)
         placed = self._placements.get(key_of(owner))
         first = placed.first_replica if placed is not None and placed.workload == created else None
         pod = first or replica(created, 0)  # The placement may have created it already.
