@@ -193,7 +193,7 @@ def test_a_part_of_a_step_has_no_skew_of_other_pods(tmp_path: Path, capsys: pyte
 
 
 def test_each_outcome_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Room is left for one of two evicted pods. The change is for one of the workloads, and says so."""
+    """Room is left for one of two evicted pods. Each change is for one of the workloads, and says so."""
     small = node("b1", "b")
     small["status"]["allocatable"]["pods"] = "1"
     own = [deployment(replicas=1), replica_set(), pod("web-1-0", "a1", topologySpreadConstraints=[])]
@@ -203,7 +203,7 @@ def test_each_outcome_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert out.startswith("drain a1: gets stuck, 1 pod stays Pending\n")
     assert out.count(", in 1 of 2 outcomes\n") == 2
     assert "nodes are available" not in out
-    assert re.search(r"^Do: .*, for Deployment web-canary$", out, re.MULTILINE)
+    assert re.search(r"^Do, for Deployment web-canary: .*\n(?:  .*\n)*And, for Deployment web: ", out, re.MULTILINE)
 
 
 def test_a_policy_is_about_the_pods_that_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

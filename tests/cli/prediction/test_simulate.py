@@ -1061,7 +1061,7 @@ def test_advice_is_for_pods_of_the_step(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert "Pending already before this step: bare" in out
     assert "claim gone" not in out
-    assert "Do: set maxSurge: 0 and maxUnavailable: 1" in out
+    assert "Do, for Deployment web: set maxSurge: 0 and maxUnavailable: 1" in out
 
 
 def test_a_skew_of_the_new_revision_only_says_so(capsys: pytest.CaptureFixture[str]) -> None:
