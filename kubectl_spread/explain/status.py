@@ -293,10 +293,6 @@ class ConstraintStatus(NamedTuple):
         )
 
     @property
-    def global_minimum(self) -> int:
-        return self.counts.minimum
-
-    @property
     def skew(self) -> Optional[int]:
         return self.counts.skew
 

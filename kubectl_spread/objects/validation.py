@@ -225,8 +225,14 @@ def constraint_errors(
     """
     practice = LATEST_PRACTICE
     if minor is not None:
+        from kubectl_spread.objects.releases import behaviours  # 4 ms; most runs have only the latest release
+
         release = default_release(minor)
-        practice = _practice(release)
+        practice = Practice(
+            behaviours.MATCH_KEYS_ARE_MERGED.of(release),
+            behaviours.SELECTOR_IS_VALIDATED.of(release),
+            behaviours.LABEL_WORDS.of(release),
+        )
         constraints = tuple(known_fields(constraint, release) for constraint in constraints)
     errors: list[FieldError] = []
     last = {(item.topology_key, item.when_unsatisfiable): at for at, item in enumerate(constraints)}
@@ -259,16 +265,6 @@ class Practice(NamedTuple):
 
 
 LATEST_PRACTICE = Practice(merges_match_keys=True, validates_selectors=True, has_label_words=True)
-
-
-def _practice(release: Release) -> Practice:
-    from kubectl_spread.objects.releases import behaviours  # 4 ms; most runs have no other release than the latest
-
-    return Practice(
-        behaviours.MATCH_KEYS_ARE_MERGED.of(release),
-        behaviours.SELECTOR_IS_VALIDATED.of(release),
-        behaviours.LABEL_WORDS.of(release),
-    )
 
 
 def _older_words(detail: str) -> str:

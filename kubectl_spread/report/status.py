@@ -191,8 +191,8 @@ form(
 )
 form(
     ConstraintStatus,
-    "index=position origin topologyKey maxSkew whenUnsatisfiable minDomains selector selfMatch globalMinimum domains "
-    "skew status=state uncounted reason notBefore?",
+    "index=position origin topologyKey maxSkew whenUnsatisfiable minDomains selector selfMatch "
+    "globalMinimum=counts.minimum domains skew status=state uncounted reason notBefore?",
     origin=origin,
     selector=lambda item: None if item.selector is None else selector_text(item.selector),
     uncounted=lambda item: [] if item.uncounted is None else item.uncounted.pods,

@@ -155,7 +155,7 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Proposal]:
 
 
 def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Proposal]:
-    if not report.is_below_min_domains:
+    if not report.counts.is_below_min_domains:
         return
     there, asked, key = report.eligible_domains, report.min_domains, report.constraint.topology_key
     where, path = constraint_name(problem, report), route(report, "minDomains")

@@ -83,10 +83,10 @@ def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
         key = report.constraint.topology_key
         if key == HOSTNAME or has_meant_key(problem, report) or len(report.without_key) == problem.columns.n:
             continue
-        held = [value for value in report.minimum_in if value]
-        if not report.is_below_min_domains:
+        held = [value for value in report.counts.smallest_in if value]
+        if not report.counts.is_below_min_domains:
             places += [{key: value} for value in held[:_MOST_PLACES]]
-        if report.is_below_min_domains or not held:
+        if report.counts.is_below_min_domains or not held:
             places.append({key: _new_value(problem, key)})
     apart = {term.topology_key for term in problem.pod.cls.pod_anti_affinity} - {HOSTNAME}
     places += [{key: _new_value(problem, key)} for key in sorted(apart)]

@@ -161,7 +161,9 @@ def _ladders(
     problem: PendingPodProblem, nodes: Iterable[Node], change: Callable[[Sequence[Node], str], Change]
 ) -> Iterator[Ladder]:
     """Yield changes of equal nodes; domains at the global minimum, which lack a pod, come first."""
-    held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
+    held = {
+        (report.constraint.topology_key, value) for report in problem.reports for value in report.counts.smallest_in
+    }
     nodes = sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
     return (equal_ladder(group, change) for group in equal_groups(nodes)[:_MOST])
 
@@ -238,7 +240,7 @@ def propose_deleted(problem: PendingPodProblem) -> Iterator[Proposal]:
     for report in problem.reports if idle else ():
         key = report.constraint.topology_key
         by_value = grouped((node.labels.get(key, ""), node) for node in problem.cluster.nodes)
-        for value in report.minimum_in:
+        for value in report.counts.smallest_in:
             nodes = by_value[value]
             if len(nodes) <= _MOST and all(node.name in idle for node in nodes):
                 do = "takes no pods and counts" if len(nodes) == 1 else "take no pods and count"

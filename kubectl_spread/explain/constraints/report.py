@@ -151,15 +151,6 @@ class ConstraintReport(NamedTuple):
     notes: tuple[Note, ...] = ()
 
     @property
-    def global_minimum(self) -> int:
-        return self.counts.minimum
-
-    @property
-    def minimum_in(self) -> tuple[str, ...]:
-        """Return the eligible domains with the fewest matching pods, minDomains aside."""
-        return self.counts.smallest_in
-
-    @property
     def excess(self) -> int:
         """Return by how much the skew exceeds maxSkew; not positive if the constraint holds."""
         return (self.counts.skew or 0) - self.constraint.max_skew
@@ -167,10 +158,6 @@ class ConstraintReport(NamedTuple):
     @property
     def eligible_domains(self) -> int:
         return len(self.counts.domains)
-
-    @property
-    def is_below_min_domains(self) -> bool:
-        return self.counts.is_below_min_domains
 
 
 # The domains of a constraint, and the counts of the eligible ones.
@@ -412,7 +399,7 @@ class _Reports:
 
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
     """Return the domains at the minimum by the reason that excludes the pod, unusable ones first."""
-    lowest = frozenset(report.minimum_in)
+    lowest = frozenset(report.counts.smallest_in)
     groups = grouped(
         (() if domain.usable else domain.unusable_because, domain)
         for domain in report.domains

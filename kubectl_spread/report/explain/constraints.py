@@ -97,13 +97,14 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
         yield "ScheduleAnyway: no node is refused; fuller domains only get a lower score"
     if not report.eligible_domains:
         yield "the global minimum is 0: no domain is eligible"
-    elif report.is_below_min_domains:
+    elif report.counts.is_below_min_domains:
         number = count_noun(report.eligible_domains, "eligible domain")
         are = "is" if report.eligible_domains == 1 else "are"
         yield f"the global minimum is 0: {number} {are} fewer than minDomains {report.min_domains}"
     elif is_detailed:
-        pods = f"{count_noun(report.global_minimum, 'matching pod')}{' each' if len(report.minimum_in) > 1 else ''}"
-        yield f"emptiest: {_values(report.minimum_in)} with {pods} (the global minimum)"
+        emptiest = report.counts.smallest_in
+        pods = f"{count_noun(report.counts.minimum, 'matching pod')}{' each' if len(emptiest) > 1 else ''}"
+        yield f"emptiest: {_values(emptiest)} with {pods} (the global minimum)"
 
 
 def _values(values: Iterable[str]) -> str:
@@ -132,7 +133,7 @@ def inequality(domain: DomainReport, report: ConstraintReport) -> str:
         return "not eligible"
     holds = domain.skew_if_placed <= report.constraint.max_skew
     return (
-        f"{domain.matching} + {int(report.self_match)} - {report.global_minimum} = {domain.skew_if_placed} "
+        f"{domain.matching} + {int(report.self_match)} - {report.counts.minimum} = {domain.skew_if_placed} "
         f"{'<=' if holds else '>'} {report.constraint.max_skew}"
     )
 

@@ -156,9 +156,9 @@ form(
     ConstraintReport,
     "index=constraint.position origin topologyKey=constraint.topology_key maxSkew=constraint.max_skew "
     "whenUnsatisfiable=constraint.when_unsatisfiable minDomains nodeAffinityPolicy nodeTaintsPolicy selector selfMatch "
-    "globalMinimum minimumIn eligibleDomains nodesWithoutKey=without_key ignoredPods originText "
-    "selectorFrom=origin.selector_from fromMatchLabelKeys=origin.merged revision minimumHeldBy=held_by ignored "
-    "otherNamespaces notes domains",
+    "globalMinimum=counts.minimum minimumIn=counts.smallest_in eligibleDomains nodesWithoutKey=without_key "
+    "ignoredPods originText selectorFrom=origin.selector_from fromMatchLabelKeys=origin.merged revision "
+    "minimumHeldBy=held_by ignored otherNamespaces notes domains",
     origin=origin,
     nodeAffinityPolicy=lambda item: item.constraint.node_affinity_policy or "Honor",
     nodeTaintsPolicy=lambda item: item.constraint.node_taints_policy or "Ignore",

@@ -453,7 +453,7 @@ def _by_constraint(report: ConstraintReport, found: Cause, explanation: Explanat
 def _because_of_minimum(report: ConstraintReport) -> str:
     if not report.eligible_domains:
         return ", because no domain is counted"
-    if not report.is_below_min_domains:
+    if not report.counts.is_below_min_domains:
         return ""
     is_one = report.eligible_domains == 1
     return (

@@ -338,15 +338,15 @@ def constraint_chart(item: ConstraintStatus, *, not_spread: int) -> Chart:
     if item.skew is not None:
         skew = (
             f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is "
-            f"{item.global_minimum}. At most {item.max_skew} is {'allowed' if is_hard else 'preferred'}{few}."
+            f"{item.counts.minimum}. At most {item.max_skew} is {'allowed' if is_hard else 'preferred'}{few}."
         )
     return Chart(
         f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
         f"{' (default constraint)' if item.is_default else ''}",
         item.counts.domains,
         badge=(f"blocks {count_noun(blocked, 'pod')}", "bad") if blocked else BADGES[item.state],
-        limit=None if item.skew is None else item.global_minimum + item.max_skew,
-        least=item.global_minimum,
+        limit=None if item.skew is None else item.counts.minimum + item.max_skew,
+        least=item.counts.minimum,
         is_hard=is_hard,
         skew=skew,
         reason=item.reason,

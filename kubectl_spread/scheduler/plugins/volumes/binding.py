@@ -171,8 +171,12 @@ class _State(FilterState):
         matched: list[tuple[Claim, Volume]] = []
         to_make = list(selected)
         for claim in open_claims:
-            volume = self._matching(claim, node, {volume.name for _, volume in matched})
-            if volume is None:
+            # The smallest volume that suits the claim on the node; a volume made for the claim wins.
+            of_class = (item for item in self._storage.volumes.values() if item.storage_class == claim.storage_class)
+            free = (item for item in of_class if all(item.name != other.name for _, other in matched))
+            reachable = self._storage.reachable
+            volume = smallest(claim, (item for item in free if item.claim is not None or reachable(item)[node]))
+            if volume is None or not reachable(volume)[node]:
                 to_make.append(claim)
             else:
                 matched.append((claim, volume))
@@ -181,14 +185,6 @@ class _State(FilterState):
             if refusal:
                 return _Found(refusal)
         return _Found(0, tuple(matched), tuple(to_make))
-
-    def _matching(self, claim: Claim, node: int, taken: set[str]) -> Optional[Volume]:
-        """Return the smallest volume that suits a claim on a node; a volume made for the claim wins."""
-        reachable = self._storage.reachable
-        of_class = (item for item in self._storage.volumes.values() if item.storage_class == claim.storage_class)
-        every = (volume for volume in of_class if volume.name not in taken)
-        found = smallest(claim, (volume for volume in every if volume.claim is not None or reachable(volume)[node]))
-        return found if found is not None and reachable(found)[node] else None
 
     def _refusal(self, claim: Claim, node: int) -> int:
         """Return the bit why no volume can be provisioned for a claim on a node (checkVolumeProvisions), else 0."""
