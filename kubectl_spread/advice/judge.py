@@ -212,7 +212,8 @@ class Judge:
         """Return the nodes of the problem's pod in all outcomes, also on interchangeable nodes.
 
         The pod keeps its name until it is replaced. A DaemonSet's pod stays bound to its node, and a replaced pod of
-        another workload may be any pod that did not run at the start.
+        another workload may be any pod that did not run at the start. Of a manifest, it is one more pod than without
+        the change.
         """
         pod, found = self.problem.pod, dict[str, None]()
         pinned = required_node(pod.cls)
@@ -221,6 +222,10 @@ class Judge:
         for outcome in answer.outcomes:
             came, _ = self._exchanged(self._own_placed(outcome))
             name = _usual_name(pod)
+            if not self.problem.exists:
+                usual = Counter(other.node for other in self._own_placed(self._before.outcomes[0]))
+                more = Counter(other.node for other in came) - usual
+                came = [other for other in came if other.node in more] or came
             same = [other for other in came if other.name == name and (other.is_original or self._key is None)]
             if same and len(self.problem.own) > 1 and self._key is not None:  # Any of them may come first.
                 same = [other for other in came if other.is_original and other.revision == same[0].revision]

@@ -134,3 +134,24 @@ def test_pods_that_the_api_server_refuses_are_told(
     assert (code, out.count("can be scheduled")) == (int(refused > 0), told)
     expected = f"error: Deployment d/web: the API server refuses {refused} of 2 pods: pods "
     assert err.startswith(expected) if refused else not err
+
+
+def test_the_pod_of_a_manifest_is_the_one_that_waited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The other replicas have the other nodes in any case; each zone could have the new node."""
+    container = {"name": "web", "image": "web", "resources": {"requests": {"cpu": "1"}}}
+    selector = {"matchLabels": {"app": "web"}}
+    constraint = {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    keys = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+    spec = {
+        "containers": [container],
+        "topologySpreadConstraints": [{**constraint, "topologyKey": key} for key in keys],
+    }
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+    path = tmp_path / "web.yaml"
+    deployment = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"}}
+    path.write_text(json.dumps({**deployment, "spec": {"replicas": 7, "selector": selector, "template": template}}))
+    run(["explain", "-f", str(path), "--topology", "zones=3,nodes=2,cpu=1,memory=4Gi"])
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "The pod goes to new-node-1; then all 7 pods run." in out
+    assert "equally good: add a node to zone b with cpu 1 free or add a node to zone c with cpu 1 free" in out
