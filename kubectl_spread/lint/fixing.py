@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
@@ -121,13 +121,13 @@ def apply_fixes(
         Return also the findings that were not there before.
         """
         made, findings = list(results), first
-        wanted, unfixed = set(map(id, chosen)), UnfixedFindings(first)
+        wanted, unfixed = set(map(id, chosen)), grouped((_kind(finding), finding) for finding in first)
         fixed: set[int] = set()  # by id()
         refused: list[SkippedFix] = []
         added: list[Finding] = []
         for _ in range(_MOST_PASSES if chosen else 0):
             current = repairable(findings)
-            tracked = [pair for pair in unfixed.tracked_findings(current) if id(pair[0]) in wanted]
+            tracked = [pair for pair in _tracked(unfixed, current) if id(pair[0]) in wanted]
             uncovered = set(map(id, added))
             # A fix of an uncovered finding removes nothing.
             tracked += [
@@ -147,14 +147,14 @@ def apply_fixes(
                         done += [attempt.finding for attempt in kept]
                         made[at] = recheck(SourceFile(result.source.name, _text(result, kept)))
             fixed.update(map(id, done))
-            unfixed.drop(fixed)
+            unfixed = {kind: [item for item in known if id(item) not in fixed] for kind, known in unfixed.items()}
             if not done:
                 break
             findings = judge(made)
             added = _added(first, findings)
         if fixed:
-            fixed.update(map(id, unfixed.vanished_findings(findings)))
-        now = {id(item): current for item, current in unfixed.tracked_findings(findings)}
+            fixed.update(map(id, _vanished(unfixed, findings)))
+        now = {id(item): current for item, current in _tracked(unfixed, findings)}
         skipped = {id(item.finding): item._replace(now=now.get(id(item.finding))) for item in (*refused, *harmful)}
         return FixResult(
             made,
@@ -282,46 +282,36 @@ UNDECODABLE = "SPR113"
 TrackedFinding = tuple[Finding, Finding]  # one before the first fix, and the same one now
 
 
-class UnfixedFindings:
-    """The findings of a run that are not fixed yet, recognised again while the text changes."""
+def _tracked(unfixed: Mapping[_Kind, list[Finding]], findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
+    """Yield the current findings that may be fixed: each one is among the first findings that are not fixed yet.
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self._open = grouped((_kind(finding), finding) for finding in findings)
-
-    def drop(self, fixed: Container[int]) -> None:
-        """Remove findings that are fixed, by their id()."""
-        for known in self._open.values():
-            known[:] = [item for item in known if id(item) not in fixed]
-
-    def tracked_findings(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
-        """Yield the current findings that may be fixed: each one is among the first findings.
-
-        Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
-        their fixes wait for the next run.
-        """
-        by_kind = grouped((_kind(finding), finding) for finding in findings)
-        for kind, current in by_kind.items():
-            left = {id(item): item for item in self._open.get(kind, ())}
-            by_path = grouped((item.path, item) for item in left.values())
-            for now in sorted(current, key=lambda item: item.path not in by_path):
-                same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
-                if not left:
-                    break
-                first = same[0] if same else next(iter(left.values()))
-                del left[id(first)]
-                yield first, now
-
-    def vanished_findings(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Return those of the first findings that are not among the current ones."""
-        there = Counter((_kind(item), item.path) for item in findings)
-        by_kind = Counter(_kind(item) for item in findings)
-        found = []
-        for kind, known in self._open.items():
-            known = sorted(known, key=lambda item: not there[kind, item.path])  # noqa: PLW2901
-            found += known[by_kind[kind] :]
-        return found
+    Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
+    their fixes wait for the next run.
+    """
+    by_kind = grouped((_kind(finding), finding) for finding in findings)
+    for kind, current in by_kind.items():
+        left = {id(item): item for item in unfixed.get(kind, ())}
+        by_path = grouped((item.path, item) for item in left.values())
+        for now in sorted(current, key=lambda item: item.path not in by_path):
+            same = [item for item in by_path.get(now.path, ()) if id(item) in left][:1]
+            if not left:
+                break
+            first = same[0] if same else next(iter(left.values()))
+            del left[id(first)]
+            yield first, now
 
 
-def _kind(finding: Finding) -> tuple[str, str, ObjectKey]:
+def _vanished(unfixed: Mapping[_Kind, list[Finding]], findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield those of the first findings that are not fixed, and not among the current ones."""
+    there = Counter((_kind(item), item.path) for item in findings)
+    by_kind = Counter(_kind(item) for item in findings)
+    for kind, known in unfixed.items():
+        yield from sorted(known, key=lambda item: not there[kind, item.path])[by_kind[kind] :]
+
+
+_Kind = tuple[str, str, ObjectKey]
+
+
+def _kind(finding: Finding) -> _Kind:
     """Return what identifies a finding while the text around it changes; its path may change too."""
     return finding.place.source.name, finding.rule.code, finding.object

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, Plain
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.single_document import documents
@@ -98,25 +98,20 @@ def paths_of(explicit: Optional[str]) -> list[str]:
 
 def merge_files(paths: Iterable[str], *, is_explicit: bool) -> MergedFiles:
     """Merge the files: for each name, the first file that has it wins. Missing files are skipped."""
-    merged = MergedFiles((), "", {section: {} for section in _SECTIONS})
-    for path in dict.fromkeys(paths):
-        if not is_explicit and not os.path.exists(path):
-            continue
-        file = _read(path)
-        merged = merged._replace(paths=(*merged.paths, path))
-        if file is None:
-            continue
-        merged = merged._replace(current=merged.current or str(file.plain.get("current-context") or ""))
-        for section, entries in merged.sections.items():
+    current, sections = "", {section: dict[str, Entry]() for section in _SECTIONS}
+    present = tuple(path for path in dict.fromkeys(paths) if is_explicit or os.path.exists(path))
+    for file in filter(None, map(_read, present)):
+        current = current or str(file.plain.get("current-context") or "")
+        for section, entries in sections.items():
             seen: set[str] = set()
-            for index, item in enumerate(file.plain.get(section) or ()):
-                name = str((item or {}).get("name") or "")
+            for index, item in enumerate(mappings(file.plain.get(section))):
+                name = str(item.get("name") or "")
                 if name in seen:
                     raise file.error((section, index, "name"), f"{section} has two of the name `{name}`")
                 seen.add(name)
                 key = section[:-1]
-                entries.setdefault(name, Entry((item or {}).get(key) or {}, file, (section, index, key)))
-    return merged
+                entries.setdefault(name, Entry(item.get(key) or {}, file, (section, index, key)))
+    return MergedFiles(present, current, sections)
 
 
 def _read(path: str) -> Optional[compose.Document]:
