@@ -284,7 +284,7 @@ def unreachable_domains(subject: Subject) -> Iterator[Unreachable]:
 
 def shadowed_constraints(subject: Subject) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
     """Yield the soft constraints that have no effect, each with the hard one that determines the placement."""
-    strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
+    strict = [item for item in subject.hard_in_group if item.max_skew == 1]
     for soft in subject.soft:
         for hard in strict:
             if _counts(subject, soft) == _counts(subject, hard) and subject.likely_group_size(hard) not in (

@@ -335,6 +335,16 @@ class Subject:
         """
         return self._in_group[constraint.position]
 
+    @property
+    def in_group(self) -> list[TopologySpreadConstraint]:
+        """Return the constraints that count the workload's own pods together."""
+        return [constraint for constraint in self.constraints if self.is_in_its_group(constraint)]
+
+    @property
+    def hard_in_group(self) -> list[TopologySpreadConstraint]:
+        """Return those of them that are DoNotSchedule."""
+        return [constraint for constraint in self.in_group if constraint.is_hard]
+
     @cached_property
     def _in_group(self) -> list[bool]:
         return [

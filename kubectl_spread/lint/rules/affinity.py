@@ -37,8 +37,8 @@ def anti_affinity_redundant(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints that count nothing but what anti-affinity keeps at one."""
     if subject.kind == "DaemonSet":
         return  # SPR206
-    for constraint in subject.constraints:
-        if not subject.is_in_its_group(constraint) or subject.likely_group_size(constraint) in (0, 1):
+    for constraint in subject.in_group:
+        if subject.likely_group_size(constraint) in (0, 1):
             continue
         term = queries.keeps_apart(subject, constraint)
         if term is not None:
@@ -59,8 +59,8 @@ def anti_affinity_redundant(subject: Subject) -> Iterator[RuleFinding]:
 def affinity_contradiction(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints against an affinity to the same pods over the same key."""
     most = subject.replicas.likely
-    for constraint in subject.hard:
-        if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
+    for constraint in subject.hard_in_group:
+        if most is not None and most <= constraint.max_skew:
             continue
         if queries.has_one_domain(subject, constraint):
             continue  # SPR207
@@ -122,8 +122,8 @@ def affinity_ignored(subject: Subject) -> Iterator[RuleFinding]:
     if not subject.target.stores(_FIELD):
         return
     known = dict(constraint_facts(subject))
-    for constraint in subject.hard:
-        if constraint.node_affinity_policy != IGNORE or not subject.is_in_its_group(constraint):
+    for constraint in subject.hard_in_group:
+        if constraint.node_affinity_policy != IGNORE:
             continue
         pods = subject.likely_group_size(constraint)
         # Fewer pods are SPR204; of a Pod's group others may run.
@@ -196,7 +196,7 @@ _BOUNDARY = "\n---"
 )
 def not_one_per_node(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over hostnames for which a comment promises too much."""
-    strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
+    strict = [item for item in subject.hard_in_group if item.topology_key == HOSTNAME and item.max_skew == 1]
     # Something else may keep a second pod away.
     is_apart = any(term.topology_key == HOSTNAME for term in queries.own_terms(subject))
     if not strict or is_apart or subject.kind == "DaemonSet" or any(queries.host_ports(subject)):
@@ -209,7 +209,7 @@ def not_one_per_node(subject: Subject) -> Iterator[RuleFinding]:
         least = constraint.min_domains if subject.target.stores("minDomains") else None
         # minDomains may keep the minimum at 0 until each pod has its node.
         is_capped = least is not None and (pods is None or pods <= least)
-        if pods not in (0, 1) and subject.is_in_its_group(constraint) and not is_capped:
+        if pods not in (0, 1) and not is_capped:
             yield RuleFinding(
                 "a comment promises one pod per node, but maxSkew 1 allows a second one once every other node has one",
                 subject.route(constraint, "maxSkew"),

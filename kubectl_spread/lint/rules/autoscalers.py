@@ -29,8 +29,8 @@ def even_split_over_capacity_types(subject: Subject) -> Iterator[RuleFinding]:
     """Find hard constraints over labels that say how a node is paid for."""
     if subject.kind == "DaemonSet":
         return
-    for constraint in subject.hard:
-        if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
+    for constraint in subject.hard_in_group:
+        if constraint.topology_key not in CAPACITY_TYPES:
             continue
         pods = subject.likely_group_size(constraint)
         if queries.has_one_domain(subject, constraint) or (pods is not None and pods <= constraint.max_skew):

@@ -95,7 +95,7 @@ def drops_default_spread(subject: Subject) -> Iterator[RuleFinding]:
     """Find workloads with constraints over zones but not over nodes, or the other way round."""
     if not _has_defaults(subject) or subject.is_single:
         return
-    own = [item for item in subject.constraints if subject.is_in_its_group(item)]
+    own = subject.in_group
     keys = {SUCCESSORS.get(item.topology_key, item.topology_key) for item in subject.constraints}
     if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
         return

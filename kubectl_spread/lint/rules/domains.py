@@ -89,11 +89,11 @@ def single_allowed_domain(subject: Subject) -> Iterator[RuleFinding]:
     """Find constraints over a label for which the pods accept only one value. SPR307 reports those with Ignore."""
     if subject.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
-    for constraint in subject.constraints:
+    for constraint in subject.in_group:
         values = queries.node_values(subject, constraint.topology_key)
         if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
             continue
-        if not subject.is_in_its_group(constraint) or subject.likely_group_size(constraint) in (0, 1):
+        if subject.likely_group_size(constraint) in (0, 1):
             continue
         (value,) = values
         is_capped = constraint.is_hard and bool(queries.allowed_values(subject, constraint))
@@ -350,9 +350,9 @@ def min_domains_above_replicas(subject: Subject) -> Iterator[RuleFinding]:
     replicas = subject.replicas.maximum
     if replicas is None or replicas < 2 or not subject.target.stores("minDomains"):
         return
-    for constraint in subject.hard:
+    for constraint in subject.hard_in_group:
         group = subject.group_size(constraint)
-        if group is None or constraint.min_domains is None or not subject.is_in_its_group(constraint):
+        if group is None or constraint.min_domains is None:
             continue
         pods = group + surge(subject, constraint, replicas)
         if constraint.min_domains > pods:

@@ -104,9 +104,8 @@ def missing_revision_key(subject: Subject) -> Iterator[RuleFinding]:
     # SPR403 reports a Rollout's constraint with the key of a Deployment.
     blind = [
         constraint
-        for constraint in subject.hard
+        for constraint in subject.hard_in_group
         if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
-        and subject.is_in_its_group(constraint)
         and not (
             subject.kind == "Rollout"
             and POD_TEMPLATE_HASH in constraint.match_label_keys

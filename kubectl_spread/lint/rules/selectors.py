@@ -301,11 +301,7 @@ def selector_too_broad(subject: Subject) -> Iterator[RuleFinding]:
     """Find selectors that also match other workloads' pods; once a workload."""
     if subject.kind == "Pod" or subject.replicas.maximum == 1:
         return  # single pods are spread as a group, if at all
-    broad = [
-        (item, group)
-        for item in subject.constraints
-        if subject.is_in_its_group(item) and (group := subject.neighbours(item)).count_others(subject)
-    ]
+    broad = [(item, group) for item in subject.in_group if (group := subject.neighbours(item)).count_others(subject)]
     if not broad:
         return
     known: dict[tuple[object, ...], dict[str, str]] = {}  # constraints that count the same pods have the same labels

@@ -113,9 +113,9 @@ def zonal_volume_lock(subject: Subject) -> Iterator[RuleFinding]:
             tied.append(route)
     if replicas is None or replicas <= subject.target.threshold("SPR308", _ZONES) or not tied:
         return
-    for constraint in subject.hard:
+    for constraint in subject.hard_in_group:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
-        if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
+        if is_strict and is_zone(constraint.topology_key):
             yield RuleFinding(
                 "each pod is tied to the zone of its volume. If a pod fails while another zone is empty, the "
                 f"constraint refuses its own zone, as there are {replicas} pods, and the pod may stay Pending for good",
@@ -140,8 +140,7 @@ def immediate_binding(subject: Subject) -> Iterator[RuleFinding]:
     """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
     if subject.is_single:
         return
-    keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
-    if not any(is_zone(key) for key in keys):
+    if not any(is_zone(item.topology_key) for item in subject.in_group):
         return
     for claim, route in (*claim_templates(subject), *ephemeral_claims(subject)):
         storage_class = class_of(claim, subject.project)

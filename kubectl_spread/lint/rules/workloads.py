@@ -88,9 +88,7 @@ def node_name_set(subject: Subject) -> Iterator[RuleFinding]:
 )
 def inconsistent_group(subject: Subject) -> Iterator[RuleFinding]:
     """Find the first constraint that differs from an earlier workload's constraint over the same pods."""
-    for constraint in subject.constraints:
-        if not subject.is_in_its_group(constraint):
-            continue
+    for constraint in subject.in_group:
         group = subject.neighbours(constraint)
         for other in group.twins(subject, constraint):
             # The constraint with the same action if there is one.
