@@ -29,8 +29,8 @@ from kubectl_spread.text.node import (
     Route,
     Scalar,
     Sequence,
+    shown_span,
     span,
-    Stop,
     to_plain,
 )
 from kubectl_spread.text.source import SourceFile, Span
@@ -106,8 +106,8 @@ class Values:
         steps, number, value = self.stop(route)
         has_key = steps and isinstance(route[steps - 1], str)
         first = self.span(number + 1) if isinstance(value, dict) and value else None
-        stop = Stop(steps, self.span(number - 1) if has_key else None, self.span(number), first)
-        return stop.place(route, key=key)
+        own = self.span(number - 1) if has_key else None
+        return shown_span(own, self.span(number), first, is_missing=steps < len(route), key=key)
 
     def node(self, route: Route, text: str) -> Optional[Node]:
         """Return the node at a route of the document, which stands in a text; None if there is none."""
@@ -195,7 +195,7 @@ class Document:
         return follow(self.root, route) if self.values is None else self.values.node(route, self.source.text)
 
     def place(self, route: Route, *, key: bool = False) -> Span:
-        """Return the place of a route, see `node.Stop`."""
+        """Return the place of a route, see `node.shown_span`."""
         return place(self.root, route, key=key) if self.values is None else self.values.place(route, key=key)
 
     def error(self, route: Route, message: str) -> SourceError:

@@ -151,30 +151,25 @@ def follow(node: Node, route: Route) -> Optional[Node]:
     return node
 
 
-class Stop(NamedTuple):
-    """The last node on a route that exists: how many steps lead to it, its key, itself, and the key of its first field.
+def shown_span(own: Optional[Span], whole: Span, first: Optional[Span], *, is_missing: bool, key: bool) -> Span:
+    """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
 
-    `key` is None for an item of a sequence and for the root, `first` for a node without fields of its own.
+    For a missing field, the place is the key of the mapping that lacks it, or its first line.
+
+    Args:
+        own: the key of the last node on the route that exists; None for an item of a sequence and for the root.
+        whole: that node.
+        first: the key of its first field; None for a node without fields of its own.
+        is_missing: whether the route leads further.
+        key: whether to show the key.
     """
-
-    steps: int
-    key: Optional[Span]
-    whole: Span
-    first: Optional[Span]
-
-    def place(self, route: Route, *, key: bool) -> Span:
-        """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
-
-        For a missing field, the place is the key of the mapping that lacks it, or its first line.
-        """
-        is_missing = self.steps < len(route)
-        if self.key is not None and (key or is_missing):
-            return self.key
-        return self.first if is_missing and self.first is not None else self.whole
+    if own is not None and (key or is_missing):
+        return own
+    return first if is_missing and first is not None else whole
 
 
 def place(node: Node, route: Route, *, key: bool = False) -> Span:
-    """Return the span to show for a route, see `Stop`."""
+    """Return the span to show for a route, see `shown_span`."""
     steps, own = 0, None
     for step in route:
         found = follow(node, (step,))
@@ -183,7 +178,8 @@ def place(node: Node, route: Route, *, key: bool = False) -> Span:
         own = span(node.fields[str(step)].key) if isinstance(node, Mapping) else None
         node, steps = found, steps + 1
     fields = node.pairs if isinstance(node, Mapping) and node.origin is None else []
-    return Stop(steps, own, span(node), span(fields[0][0]) if fields else None).place(route, key=key)
+    first = span(fields[0][0]) if fields else None
+    return shown_span(own, span(node), first, is_missing=steps < len(route), key=key)
 
 
 def mappings(root: Node) -> Iterator[Mapping]:
