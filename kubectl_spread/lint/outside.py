@@ -133,9 +133,8 @@ def _is_kustomization(manifest: Manifest) -> bool:
     return manifest.kind in _WITH_PATCHES or (is_named and not manifest.kind)
 
 
-_OF_A_CHART = "check what the chart renders with these values: helm template ... | kubectl spread check -"
-_HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check its pods: kubectl spread check -n NAMESPACE"
-_HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
+# Kinds that install a chart with values.
+RELEASES = frozenset(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"))
 
 
 def partial_check_finding(lists: Iterable[BareSubject]) -> list[Finding]:
@@ -149,16 +148,18 @@ def partial_check_finding(lists: Iterable[BareSubject]) -> list[Finding]:
         if subject.manifest.kind
         and subject.operator is None
         and not (subject.found.is_patch or subject.found.is_merged)
-        and (not subject.manifest.document.is_embedded or subject.manifest.kind in _HINTS)
+        and (not subject.manifest.document.is_embedded or subject.manifest.kind in RELEASES)
     ]
     if not subjects:
         return []
     first, kind = subjects[0], subjects[0].manifest.kind
-    where = (
-        "these are values of a Helm chart: the pods' labels are not in this file"
-        if kind in _HINTS
-        else f"the operator of {kind} creates the pods, and their labels are not known here"
-    )
+    where = "these are values of a Helm chart: the pods' labels are not in this file"
+    hint = "check what the chart renders with these values: helm template ... | kubectl spread check -"
+    if kind not in RELEASES:
+        where = f"the operator of {kind} creates the pods, and their labels are not known here"
+        hint = (
+            "add its path to .kubectl-spread.yaml (podspecPaths), or check its pods: kubectl spread check -n NAMESPACE"
+        )
     more = f" (and {count_noun(len(subjects) - 1, 'more list')} in this file)" if len(subjects) > 1 else ""
     return [
         Finding(
@@ -167,7 +168,7 @@ def partial_check_finding(lists: Iterable[BareSubject]) -> list[Finding]:
             first.place(first.found.route, key=True),
             first.manifest.ref,
             first.found.path,
-            _HINTS.get(kind, _HINT),
+            hint,
         )
     ]
 
@@ -181,8 +182,6 @@ _MISSING = frozenset(
 _ABOUT_ACTIONS = (Rule.MIN_DOMAINS_ON_SOFT, Rule.DUPLICATE_CONSTRAINT)
 
 
-# Kinds that install a chart with values.
-RELEASES = frozenset(_HINTS)
 _REPLICAS = ("replicas", "replicaCount", "instances")
 _SCALING = ("autoscaling", "hpa", "keda", "horizontalPodAutoscaler")
 

@@ -14,7 +14,7 @@ from typing import Any
 from kubectl_spread.lint.finding import RuleFinding, RuleMeta, RuleTarget, Safety, Severity
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
-NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
+SAFE, UNSAFE = frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
 EITHER = SAFE | UNSAFE
 SCHEDULER = ("KubeSchedulerConfiguration",)
 
