@@ -46,6 +46,10 @@ class SelectorGroup:
         return tuple(subject for subject in self.members if not subject.is_owned)
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(subject.kind for subject in self.applied_workloads)
+
+    @cached_property
     def independent(self) -> list[Subject]:
         """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
         return [subject for subject in self.applied_workloads if subject.workload.name]

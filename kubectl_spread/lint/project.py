@@ -230,6 +230,11 @@ class Project:
         return None if None in sizes else sum(sizes)
 
     @cached_method
+    def are_autoscaled(self, subjects: tuple[Subject, ...]) -> bool:
+        """Return whether an autoscaler sets the replicas of any of the workloads."""
+        return any(self.replicas_here(item).autoscaler for item in subjects)
+
+    @cached_method
     def fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
         """Return the fewest pods that a selector matches; None if unknown."""
         fewest: dict[str, int] = {}  # of a workload with several manifests the largest number

@@ -68,13 +68,13 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     if len(written) != 1 or is_about_none or is_refused:
         return None
     selector = compile_selector(constraint.label_selector(plain))
-    covered = project.group(selector, namespace).applied_workloads
-    if not covered or any(item.kind not in SCALED_KINDS for item in covered):
+    covered = project.group(selector, namespace)
+    if not covered.applied_workloads or not covered.kinds <= SCALED_KINDS:
         return None
     (name,) = written
     # The input seldom has all pods of a namespace.
     pods = project.fewest_pods(selector, namespace) if selector.requirements else None
-    return SimpleBudget(name, spec[name], covered, pods)
+    return SimpleBudget(name, spec[name], covered.applied_workloads, pods)
 
 
 _NAMED = 3  # workloads that a finding shows
@@ -96,7 +96,7 @@ def pdb_blocks_eviction(manifest: Manifest, project: Project) -> Iterator[RuleFi
     hint = "write maxUnavailable: 1" + (" instead" if found.field == "minAvailable" else "")
     related = tuple(_count(item) for item in found.covered[:_NAMED])
     percent, pods = percentage(found.value), count_noun(found.pods or 0, "pod")
-    if any(project.replicas_here(item).autoscaler for item in found.covered):
+    if project.are_autoscaled(found.covered):
         pods += " (the autoscaler's minimum)"
     reason = f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
