@@ -16,6 +16,7 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.engine.reading import deployment_spec, first_ordinal_to_update, is_on_delete
 from kubectl_spread.engine.refusals import Charge, charge, spec_of_class, usage_at_start
@@ -417,8 +418,9 @@ def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str
     found = [Disruption(False, HOSTNAME, (layout.nodes[at],), (at,)) for at in range(len(layout.nodes)) if hosts]
     sizes = dict.fromkeys([*((key, 1) for key in keys), *lost])
     for key, size in sizes:
+        of_domain = grouped((domain, at) for at, domain in enumerate(layout.domain_of[key]))
         for chosen in combinations(range(len(layout.values[key])), size):
-            nodes = tuple(at for at, domain in enumerate(layout.domain_of[key]) if domain in chosen)
+            nodes = tuple(sorted(chain.from_iterable(of_domain[domain] for domain in chosen)))
             found.append(Disruption(True, key, tuple(layout.values[key][at] for at in chosen), nodes))
     return tuple(found)
 

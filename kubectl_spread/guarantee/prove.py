@@ -7,6 +7,7 @@ tell no workloads apart, a search through all states.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
@@ -36,6 +37,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 ORDINARY = Limit(100_000)
 _SCALED = (Regime.SCALING, Regime.DISRUPTIONS)
 _FEW = 64  # nodes: fewer are searched as they are
+_MANY_LOSSES = 2_000
 _GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.PINNED, GapEffect.COUNTS, GapEffect.EVERYTHING)
 
@@ -82,7 +84,9 @@ def prove(
             raise _StoppedError
         return builder.filters(disruption)
 
-    def space_of(regime: Regime, nodes: Cluster = cluster, *, has_order: bool = False) -> Space:
+    def space_of(
+        regime: Regime, nodes: Cluster = cluster, *, has_order: bool = False, has_losses: bool = True
+    ) -> Space:
         """Return the states in a regime; has_order: tell all ordinals apart that are created in order."""
         if limit.is_enough(0):
             raise _StoppedError
@@ -92,7 +96,7 @@ def prove(
         )  # fmt: skip
         if nodes is cluster:
             gaps.update(dict.fromkeys(builder.group.gaps))
-        broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS else ()
+        broken = disruptions(builder.group, keys, lost) if regime is Regime.DISRUPTIONS and has_losses else ()
         return Space(builder.group, functools.partial(filters, builder), rules, regime, disruptions=broken)
 
     questions = [Question(at) for at in range(len(rules))]
@@ -108,7 +112,9 @@ def prove(
             continue
         last, found = found, {}
         try:
-            space = space_of(regime)
+            together = _many_losses(cluster, lost) if regime is Regime.DISRUPTIONS else 0
+            whole = _fewer_nodes(space_of(regime, has_losses=False), cluster, lost=together) if together else cluster
+            space = space_of(regime, whole)
             group, limits = space.group, Limits(space)
             for item in questions:
                 verdict = refuted.get(item) or _by_bound(space, limits, item, regime)
@@ -121,8 +127,8 @@ def prove(
             if left and (is_quick or group.has_gap(GapEffect.EVERYTHING)):
                 found |= {item: _undecided(space, item, 0) for item in left}
             elif left:
-                fewer = _fewer_nodes(space, limits, cluster)
-                found |= _searched(space if fewer is cluster else space_of(regime, fewer), left, limit)
+                fewer = _fewer_nodes(space, whole)
+                found |= _searched(space if fewer is whole else space_of(regime, fewer), left, limit)
                 # With podManagementPolicy OrderedReady, a StatefulSet's controller creates no pod while one with a
                 # lower ordinal is on a lost node.
                 disordered = [
@@ -235,7 +241,14 @@ def _both(found: Verdicts, rule: int) -> RuleVerdict:
 # Searches.
 
 
-def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Cluster:
+def _many_losses(cluster: Cluster, lost: Sequence[tuple[str, int]]) -> int:
+    """Return how many domains can be lost together in so many ways that most must be left out as equal; 0 for none."""
+    values = {key: len({node.labels[key] for node in cluster.nodes if key in node.labels}) for key, _ in lost}
+    most = max((number for key, number in lost if math.comb(values[key], number) > _MANY_LOSSES), default=0)
+    return most if most > 1 else 0
+
+
+def _fewer_nodes(space: Space, cluster: Cluster, *, lost: int = 0) -> Cluster:
     """Return a cluster in which the group has the same states up to names; the same one if no node can be left out.
 
     With one node of a kind more than there are pods, one of them is always empty, as with thousands. The same holds for
@@ -249,9 +262,9 @@ def _fewer_nodes(space: Space, limits: Limits, cluster: Cluster) -> Cluster:
     if is_counted or any(pod.cls.pod_anti_affinity for pod in cluster.pods):  # Other pods matter by more than room.
         used = {pod.node_name for pod in cluster.pods}
         taken = frozenset(at for at, node in enumerate(cluster.nodes) if node.name in used)
-    pods = limits.pods(range(len(space.group.kinds)))
+    pods = Limits(space).pods(range(len(space.group.kinds)))
     least = max((spread.min_domains for item in of_kind for spread in item.spreads), default=1)
-    lost = max((len(item.domains) for item in space.disruptions), default=0)
+    lost = max([lost, *(len(item.domains) for item in space.disruptions)])
     kept = frozenset(needed_nodes(space.arrangement(0).tree, max(pods, least) + lost + 1, taken))
     if len(kept) == len(cluster.nodes):
         return cluster

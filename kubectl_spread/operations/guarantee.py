@@ -111,11 +111,12 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
                 skipped += [member.key for member in found]
                 continue
             first, more = found[0].key, f" and {len(found) - 1} more" if len(found) > 1 else ""
-            name = spec.name or f"{first.namespace}/{first.name}{more}"
-            result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(name), name=name)
+            own = f"{first.namespace}/{first.name}{more}"
+            name, subject = spec.name or own, own if len(parts) > 1 else spec.name or own
+            result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(subject), name=name)
             recommendation = None
             if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
-                most = limit(f"{name}, recommendation")
+                most = limit(f"{subject}, recommendation")
                 wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes, result)
                 recommendation = recommend_for_group(wanted)
                 recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.

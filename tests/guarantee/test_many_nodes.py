@@ -14,9 +14,9 @@ WEB = {"matchLabels": {"app": "web"}}
 RULES = ("--at-most", "hostname=1/3", "--less-than", "zone=2/3", "--survive", "zone", "--keep", "50%")
 
 
-def answer(nodes: int, path: Path, capsys: pytest.CaptureFixture[str]) -> list[Plain]:
+def answer(nodes: int, path: Path, capsys: pytest.CaptureFixture[str], rules: tuple[str, ...] = RULES) -> list[Plain]:
     """Return verdict, number of states and length of the way for each rule and regime."""
-    words = ["-f", str(path), "--topology", f"zones=3,nodes={nodes}", *RULES, "-o", "json"]
+    words = ["-f", str(path), "--topology", f"zones=3,nodes={nodes}", *rules, "-o", "json"]
     run(["guarantee", *words])
     (group,) = json.loads(capsys.readouterr().out)["groups"]
     return [
@@ -40,6 +40,19 @@ def test_more_nodes_than_pods_make_no_difference(
     path.write_text(json.dumps(pods_of("web", replicas=3, **by_zone(WEB, maxSkew=max_skew))))
 
     assert answer(100, path, capsys) == answer(7, path, capsys)
+
+
+def test_sets_of_lost_nodes_are_told_apart_by_what_runs_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Any two of 300 nodes can be lost, which are 44,850 sets."""
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(pods_of("web", replicas=2, **by_zone(WEB))))
+    rules = ("--survive", "hostname=2", "--keep", "1", "--regime", "disruptions")
+    many, few = (answer(nodes, path, capsys, rules) for nodes in (100, 5))
+
+    assert [item["verdict"] for item in many] == [item["verdict"] for item in few] == ["refuted", "proved", "proved"]
+    assert [item["events"] for item in many] == [item["events"] for item in few]
 
 
 def answer_beside_pods(
