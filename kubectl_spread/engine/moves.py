@@ -43,7 +43,8 @@ from kubectl_spread.engine.state import (
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors import ZONE
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selectors import Selector, ZONE
 
 _MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.
@@ -568,20 +569,13 @@ class Moves:
         """Return the pods that a command evicts, or those that are leaving already and that a drain waits for."""
         if item[0] == "evict":
             return [] if are_leaving else [pod for pod in present(state.pods, item[1]) if not pod.end]
-        return [
-            pod
-            for pod in state.pods
-            if pod.node == item[1] and bool(pod.end) == are_leaving and self._is_taken(state, item, pod)
-        ]
+        pods = [pod for pod in state.pods if pod.node == item[1] and bool(pod.end) == are_leaving]
+        return [pod for pod in pods if self._is_taken(item[2].selector, self._world.classes[pod.cls])]
 
-    def _is_taken(self, state: State, item: Any, pod: P) -> bool:
+    def _is_taken(self, selector: Optional[Selector], cls: PodClass) -> bool:
         """Return whether a drain removes a pod of its node: neither a DaemonSet's nor a mirror pod."""
-        if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.DaemonSetState):
-            return False
-        cls, selector = self._world.classes[pod.cls], item[2].selector
-        if cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node"):
-            return False
-        return selector is None or bool(selector.matches(dict(cls.labels)))
+        is_kept = cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node")
+        return not is_kept and (selector is None or bool(selector.matches(dict(cls.labels))))
 
     def may_repeat(self, state: State) -> bool:
         """Return whether taints can evict pods in a state."""
