@@ -62,7 +62,7 @@ class Questions:
         key = (state.facts, self._traits)
         if key not in self._arrangements:
             self._arrangements[key] = Symmetry(self._world, State((), (), state.facts)).nodes
-        _, order = self._arrangements[key].order(contents)
+        order = self._arrangements[key].order(contents)
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
         return (pod.cls, state.facts, self._traits, seen), order
 

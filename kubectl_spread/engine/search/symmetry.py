@@ -72,19 +72,18 @@ class Arrangement:
                 texts.sort()
         return found
 
-    def order(self, contents: Contents) -> tuple[Any, list[int]]:
-        """Return the contents in an order independent of names, and the nodes in this order."""
-        return _ordered(self.tree, contents)
+    def order(self, contents: Contents) -> list[int]:
+        """Return the nodes in an order of their contents that is independent of names."""
+        return _ordered(self.tree, contents)[1]
 
     def places(self, contents: Contents) -> Optional[dict[int, int]]:
         """Return the new node of each node's contents; None if all stay."""
-        _, order = _ordered(self.tree, contents)
+        order = self.order(contents)
         return None if order == self.slots else dict(zip(order, self.slots, strict=True))
 
     def sort(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers of the places in the same order for all equivalent ones, and the order."""
-        nodes = _ordered(self.tree, dict(zip(self.slots, numbers, strict=True)))[1]
-        order = tuple([self._place[node] for node in nodes])
+        order = tuple([self._place[node] for node in self.order(dict(zip(self.slots, numbers, strict=True)))])
         return tuple([numbers[place] for place in order]), order
 
     def variants(self, numbers: Numbers) -> int:
