@@ -46,7 +46,6 @@ class Arrangement:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.slots = leaves(tree)  # the node of each place
-        self._place = {node: place for place, node in enumerate(self.slots)}
         self.is_trivial = _is_trivial(self.tree)
         self._bare: dict[P, tuple[int, ...]] = {}
 
@@ -83,14 +82,17 @@ class Arrangement:
 
     def sort(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers of the places in the same order for all equivalent ones, and the order."""
-        order = tuple([self._place[node] for node in self.order(dict(zip(self.slots, numbers, strict=True)))])
-        return tuple([numbers[place] for place in order]), order
+        values, order = _sorted(self._places, numbers)
+        return tuple(values), tuple(order)
+
+    @cached_property
+    def _places(self) -> Tree:
+        """Return the tree with places instead of nodes."""
+        return _numbered(self.tree, itertools.count())
 
     def variants(self, numbers: Numbers) -> int:
         """Return how many numbers of the places are equivalent to some."""
-        every, same = (
-            _stabilizers(self.tree, dict(zip(self.slots, each, strict=True))) for each in ((0,) * len(numbers), numbers)
-        )
+        every, same = (_stabilizers(self._places, dict(enumerate(each))) for each in ((0,) * len(numbers), numbers))
         return every // same
 
     def swaps(self, numbers: Numbers) -> list[Order]:
@@ -103,8 +105,10 @@ class Arrangement:
     def _exchanges(self) -> list[tuple[list[tuple[int, int]], Order]]:
         """Return the pairs of places of interchangeable neighbours, with the order that exchanges them."""
         exchanges: list[tuple[list[tuple[int, int]], Order]] = []
-        for nodes in self.twins({}):
-            pairs = [(self._place[one], self._place[other]) for one, other in zip(*nodes, strict=True)]
+        neighbours: list[tuple[list[int], list[int]]] = []
+        _twins(self._places, {}, neighbours)
+        for places in neighbours:
+            pairs = list(zip(*places, strict=True))
             other_of = {**dict(pairs), **{other: one for one, other in pairs}}
             exchanges.append((pairs, tuple([other_of.get(at, at) for at in range(len(self.slots))])))
         return exchanges
@@ -123,6 +127,28 @@ class Arrangement:
 
 def _is_trivial(tree: Tree) -> bool:
     return isinstance(tree, int) or all(len(members) == 1 and _is_trivial(members[0]) for members in tree)
+
+
+def _numbered(tree: Tree, numbers: Iterator[int]) -> Tree:
+    if isinstance(tree, int):
+        return next(numbers)
+    return tuple(tuple(_numbered(child, numbers) for child in members) for members in tree)
+
+
+def _sorted(tree: Tree, numbers: Numbers) -> tuple[list[int], list[int]]:
+    """Return what `_ordered` does for numbers of places (perf: without a dictionary)."""
+    values: list[int] = []
+    order: list[int] = []
+    for members in tree:
+        if isinstance(members[0], int):
+            places = sorted(members, key=numbers.__getitem__)
+            values += [numbers[place] for place in places]
+            order += places
+        else:
+            for inner, places in sorted([_sorted(child, numbers) for child in members], key=_FIRST):
+                values += inner
+                order += places
+    return values, order
 
 
 def _brothers(tree: Tree, numbers: Iterator[int]) -> Iterator[int]:
