@@ -8,7 +8,7 @@ RunScorePlugins (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple, Optional, Union
 
 import numpy as np
@@ -58,30 +58,46 @@ class Scores(NamedTuple):
         return highest
 
 
-_NOT_NARROWED: Mapping[str, frozenset[str]] = {}
-
-
 class CycleState:
-    """The plugins' states for one pod class on one cluster."""
+    """The plugins' states for one pod class on one cluster.
 
-    def __init__(
-        self,
-        pod_class: PodClass,
-        columns: Columns,
-        profile: Profile,
-        results: tuple[PluginResult, ...] = (),
-        node_names: Mapping[str, frozenset[str]] = _NOT_NARROWED,
-        *,
-        rejection: Union[Rejection, CycleFailure, None] = None,
-    ) -> None:
-        """Set the state; `node_names`: by plugin, the only nodes that its PreFilter result leaves, filtering or not."""
+    rejection: why PreFilter rejects the pod; None if nodes are filtered.
+    """
+
+    _results: tuple[PluginResult, ...] = ()  # none if the pod is rejected
+
+    def __init__(self, pod_class: PodClass, columns: Columns, profile: Profile) -> None:
+        """Run the PreFilter plugins of a profile."""
         self._cls = pod_class
         self._columns = columns
         self._profile = profile
-        self._results = results
-        self.rejection = rejection
-        self._changing = [state for _, state in results if not isinstance(state, FixedState)]
-        self._node_names = node_names
+        # By plugin, the only nodes that its PreFilter result leaves, whether the plugin filters or not
+        self._node_names: dict[str, frozenset[str]] = {}
+        self.rejection = self._pre_filter()
+        self._changing = [item.state for item in self._results if not isinstance(item.state, FixedState)]
+
+    def _pre_filter(self) -> Union[Rejection, CycleFailure, None]:
+        states: dict[str, FilterState] = {}
+        for plugin in self._profile.pre_filter:
+            answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(self._cls, self._columns)
+            if isinstance(answer, Rejection):
+                return answer._replace(plugin=plugin.name)
+            if isinstance(answer, Skip):
+                continue
+            states[plugin.name] = answer
+            if answer.node_names is not None:
+                self._node_names[plugin.name] = answer.node_names
+                if not frozenset.intersection(*self._node_names.values()):
+                    several = f"plugin(s) [{' '.join(sorted(self._node_names))}] simultaneously"
+                    which = several if len(self._node_names) > 1 else f"plugin {plugin.name}"
+                    return Rejection(f"node(s) didn't satisfy {which}")
+        if self._node_names and GONE_NODE_IS_ERROR.of(self._profile.release):
+            gone = frozenset.intersection(*self._node_names.values()) - self._columns.index.keys()
+            if gone:
+                return CycleFailure(f'nodeinfo not found for node name "{min(gone)}"')
+        order = self._profile.filter_order
+        self._results = tuple(PluginResult(name, states[name]) for name in order if name in states)
+        return None
 
     def filter_result(self) -> FilterResult:
         considered, fixed = self._nodes_to_filter
@@ -93,8 +109,8 @@ class CycleState:
         return FilterResult(self._columns, self._results, considered, feasible, narrowed_by, release=release)
 
     def reserve(self, node: int) -> None:
-        for _, state in self._results:
-            state.reserve(node)
+        for result in self._results:
+            result.state.reserve(node)
 
     @cached_property
     def score_states(self) -> tuple[ScoreState, ...]:
@@ -126,37 +142,10 @@ class CycleState:
         for left in self._node_names.values():
             considered &= np.array([node.name in left for node in self._columns.nodes], np.bool_)
         fixed = considered.copy()
-        for _, state in self._results:
-            if isinstance(state, FixedState):
-                fixed &= state.fits()
+        for result in self._results:
+            if isinstance(result.state, FixedState):
+                fixed &= result.state.fits()
         return considered, fixed
-
-
-def prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleState:
-    """Run the PreFilter plugins of a profile for a pod class."""
-    states: dict[str, FilterState] = {}
-    node_names: dict[str, frozenset[str]] = {}
-    prepared = partial(CycleState, pod_class, columns, profile)
-    for plugin in profile.pre_filter:
-        answer: Union[FilterState, Skip, Rejection] = plugin.pre_filter(pod_class, columns)
-        if isinstance(answer, Rejection):
-            return prepared(rejection=answer._replace(plugin=plugin.name))
-        if isinstance(answer, Skip):
-            continue
-        states[plugin.name] = answer
-        if answer.node_names is not None:
-            node_names[plugin.name] = answer.node_names
-            if not frozenset.intersection(*node_names.values()):
-                several = f"plugin(s) [{' '.join(sorted(node_names))}] simultaneously"
-                which = several if len(node_names) > 1 else f"plugin {plugin.name}"
-                return prepared(rejection=Rejection(f"node(s) didn't satisfy {which}"))
-    if node_names and GONE_NODE_IS_ERROR.of(profile.release):
-        gone = frozenset.intersection(*node_names.values()) - columns.index.keys()
-        if gone:
-            return prepared(rejection=CycleFailure(f'nodeinfo not found for node name "{min(gone)}"'))
-    return prepared(
-        tuple(PluginResult(name, states[name]) for name in profile.filter_order if name in states), node_names
-    )
 
 
 class Scheduler:
@@ -349,7 +338,7 @@ class Scheduler:
         at = self.columns.class_index(pod_class)
         found = self._states.get(at)
         if found is None:
-            found = self._states[at] = prepare(
+            found = self._states[at] = CycleState(
                 self.columns.with_summed_requests(pod_class), self.columns, self.profile_of(pod_class)
             )
         return found

@@ -198,7 +198,12 @@ def _select_victims(node: str, pod: Pod, filtered: FilterResult, scheduler: Sche
     budgets = columns.cluster.budgets
     if not EMPTY_BUDGET_PROTECTS.of(filtered.release):
         budgets = tuple(budget for budget in budgets if not budget.selector.is_empty)
-    violating, others = _by_budget(_by_importance(removable), budgets)
+    # Upstream takes the current time for a pod without a start time. Its sort visits the later pod of the list first,
+    # so that pod gets the earlier time. This holds for up to 12 pods; the order of more is not known.
+    listed = sorted(
+        enumerate(removable), key=lambda item: (_importance(item[1]), item[0] if item[1].start_time else -item[0])
+    )
+    violating, others = _by_budget([other for _, other in listed], budgets)
     removed = {id(other): other for other in removable}
     broken: list[str] = []
     # perf: only the plugins whose result depends on pods are asked, for each pod on a few thousand nodes
@@ -216,17 +221,6 @@ def _select_victims(node: str, pod: Pod, filtered: FilterResult, scheduler: Sche
         return Candidate(node, tuple(sorted(removed.values(), key=_importance)), tuple(broken))
     tried = (other for other in (*violating, *others) if id(other) in removed)
     return Candidate(node, tuple(tried), tuple(broken), first_decides=True)
-
-
-def _by_importance(pods: list[Pod]) -> list[Pod]:
-    """Sort pods by importance; equal ones stay in order, those without a start time are reversed.
-
-    Upstream takes the current time for such a pod. Its sort visits the later pod of the list first, so that pod gets
-    the earlier time. This holds for up to 12 pods; the order of more is not known.
-    """
-    listed = enumerate(pods)
-    ordered = sorted(listed, key=lambda item: (_importance(item[1]), item[0] if item[1].start_time else -item[0]))
-    return [pod for _, pod in ordered]
 
 
 def _importance(pod: Pod) -> tuple[int, str]:
