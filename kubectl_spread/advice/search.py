@@ -165,7 +165,8 @@ class _Search:
         items = [_suggestion(item, item.effect) for item in chosen if item.effect is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(is_harmful, left))
-        failed = () if items else tuple(self._explained(*one) for one in most_obvious(self._failed))
+        is_of_claims = bool(self._problem.explanation.claims)  # No node could help, and the first sentence says so.
+        failed = () if items or is_of_claims else tuple(self._explained(*one) for one in most_obvious(self._failed))
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful, failed)
 
     def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:

@@ -58,7 +58,7 @@ class ClaimProblem(Enum):
 
 
 class ClaimTrouble(NamedTuple):
-    """A claim and its problem; `event` is the latest event about the claim."""
+    """A claim and its problem; `event` is the latest event about the claim, `classes` are those of the cluster."""
 
     problem: ClaimProblem
     key: NamespacedName
@@ -67,6 +67,7 @@ class ClaimTrouble(NamedTuple):
     volume: str = ""
     selected_node: str = ""
     event: Optional[ClusterEvent] = None
+    classes: tuple[str, ...] = ()
 
 
 def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
@@ -87,6 +88,7 @@ def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
                 provisioner="" if storage_class is None else storage_class.provisioner,
                 volume=claim.volume_name,
                 selected_node=claim.selected_node or "",
+                classes=tuple(sorted(cluster.storage.classes)),
             )
     return tuple(found.values())
 

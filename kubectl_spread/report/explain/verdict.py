@@ -201,7 +201,9 @@ def _scheduler(explanation: Explanation) -> str:
         what += f"; {count_noun(pods.placed, 'pod')} that use it are on nodes, so it existed"
     elif pods.waiting > 1:
         what += f"; none of the {pods.waiting} pods that use it has a node"
-    return what + (f"; is {safe(near[0])} meant?" if near else ".")
+    if near:
+        return f"{what}; is {safe(near[0])} meant?"
+    return f"{what}. The events of the pod and the logs of that scheduler may say why it waits."
 
 
 def ending_text(pod: Pod, outage: str) -> str:
@@ -307,6 +309,11 @@ def claim_words(trouble: ClaimTrouble) -> str:
         problem = "no class is named"
     creator = trouble.provisioner or "the provisioner"
     predicate = _CLAIMS[problem].format(creator=creator, **trouble.key._asdict(), **trouble._asdict())
+    if trouble.problem is ClaimProblem.NO_CLASS and trouble.storage_class and trouble.classes:
+        predicate += (
+            f" (the cluster has {comma_list(trouble.classes, most=_MOST_FEW)}): create the class, or the claim "
+        )
+        predicate += "again with another class"
     event = trouble.event
     event_text = "" if event is None else f" (its last event: {event.reason}: {event.message.rstrip('.')})"
     return safe(f"PersistentVolumeClaim {trouble.key.name} {predicate}{event_text}")

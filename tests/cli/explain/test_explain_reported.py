@@ -514,3 +514,23 @@ def test_the_label_that_the_only_allowed_node_lacks_comes_first(explained: Expla
         f"Pod shop/web-1 stays Pending: edge-1 lacks the label {ZONE}, which the zone constraint ({ZONE}, maxSkew 1) "
         "asks for; every node that has it is refused by nodeSelector kubernetes.io/hostname=edge-1."
     )
+
+
+def test_a_missing_class_is_told_with_those_of_the_cluster(explained: Explained) -> None:
+    """No node helps, so that none is among the examples."""
+    waiting = pod("web-1", cpu="100m")
+    waiting["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop"},
+        "spec": {"storageClassName": "gp3-encrypted", "accessModes": ["ReadWriteOnce"]},
+        "status": {"phase": "Pending"},
+    }
+    storage_class = {"kind": "StorageClass", "metadata": {"name": "gp3"}, "provisioner": "ebs.csi.aws.com"}
+    _, text, _ = explained("pod/web-1", node("n1"), waiting, claim, storage_class)
+
+    assert text.startswith(
+        "Pod shop/web-1 stays Pending: PersistentVolumeClaim data is not bound, and its StorageClass gp3-encrypted "
+        "does not exist (the cluster has gp3): create the class, or the claim again with another class."
+    )
+    assert "still finds no node" not in text
