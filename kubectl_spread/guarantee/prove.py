@@ -142,7 +142,7 @@ def prove(
                     found |= _searched(space_of(regime, fewer, has_order=True), disordered, limit)
         except _StoppedError:
             left = [item for item in questions if item not in found]
-            found |= {item: refuted.get(item) or _unvisited(rules[item.rule], pods) for item in left}
+            found |= {item: refuted.get(item) or _unvisited(rules[item.rule], pods, regime) for item in left}
         before = regime
         refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
         verdicts = tuple(_both(found, at) for at in range(len(rules)))
@@ -311,7 +311,9 @@ def _undecided(space: Space, item: Question, states: int) -> RuleVerdict:
     return _decided(space, item, Basis.STATE_LIMIT if states else Basis.NOT_SIMULATED, states)
 
 
-def _unvisited(rule: PolicyRule, pods: int) -> RuleVerdict:
+def _unvisited(rule: PolicyRule, pods: int, regime: Regime) -> RuleVerdict:
+    if rule.kind is RuleKind.REPLACED and regime is not Regime.DISRUPTIONS:
+        return RuleVerdict(rule, None)
     return RuleVerdict(rule, Basis.STATE_LIMIT, limit_of(rule, pods))
 
 
