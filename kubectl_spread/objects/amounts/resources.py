@@ -253,16 +253,12 @@ def _may_differ(spec: Plain, status: Plain) -> bool:
     init_containers = mappings(spec.get("initContainers"))
     if any(container.get("restartPolicy") for container in init_containers):
         return True
-    return any(_has_fraction(container) for container in (*mappings(spec.get("containers")), *init_containers))
-
-
-def _has_fraction(container: Plain) -> bool:
-    """Return whether an amount may be fractional; CPU counts in thousandths."""
-    written = fields(container, "resources")
+    # Whether an amount may be fractional; CPU counts in thousandths
     texts = (
         "." if isinstance(value, float) else str(value)
-        for entries in (written.get("requests"), written.get("limits"))
-        for name, value in (entries or {}).items()
+        for container in (*mappings(spec.get("containers")), *init_containers)
+        for field in ("requests", "limits")
+        for name, value in fields(container, "resources", field).items()
         if name != CPU
     )
     return any(text[-1:] in ("m", "u", "n") or "." in text or "-" in text for text in texts)

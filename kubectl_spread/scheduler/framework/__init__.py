@@ -1,1 +1,1 @@
-"""The scheduling framework: statuses, the plugin protocol, the diagnosis."""
+"""The scheduling framework: the interface of plugins with its statuses, profiles, and numbers of nodes."""
