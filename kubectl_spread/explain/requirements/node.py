@@ -260,8 +260,14 @@ def _masks_by_reason(verdict: PluginResult) -> dict[str, Bools]:
     return {text: (verdict.bits & np.uint64(mask)) == 0 for text, mask in masks.items()}
 
 
+_STAYING = ("DaemonSet", "Node")  # kinds of owners
+
+
 def _why_short(name: str, request: int, columns: Columns, refused: Bools) -> str:
-    """Return `needs 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`."""
+    """Return `needs 500m; n7 has the most free, 250m of 4; 3 of 4 nodes have enough if empty`.
+
+    An empty node still runs its DaemonSet pods and static pods; the words name them if they decide.
+    """
     short = np.flatnonzero(refused)
     need = f"needs {amount(name, request)}"
     if not len(short):
@@ -276,8 +282,20 @@ def _why_short(name: str, request: int, columns: Columns, refused: Bools) -> str
         return f"{need}; {node} has {f'{left} free' if enough else f'{most} in all'}"
     if not enough:
         return f"{need}, more than any of the {len(short)} nodes has: at most {most}, on {node}"
-    which = "all" if enough == len(short) else enough
-    return f"{need}; of {len(short)} nodes {node} has the most free, {left}; {which} would have enough if empty"
+    staying = [
+        sum(
+            dict(pod.cls.requests).get(name, 0)
+            for pod in columns.pods[node]
+            if pod.owner and pod.owner.kind in _STAYING
+        )
+        for node in short.tolist()
+    ]
+    beside = int((total - np.array(staying) >= request).sum())
+    which: object = "all" if beside == len(short) else beside or "none"
+    empty = (
+        "if empty" if beside == enough else f"with only {'their' if beside > 1 else 'its'} DaemonSet and static pods"
+    )
+    return f"{need}; of {len(short)} nodes {node} has the most free, {left}; {which} would have enough {empty}"
 
 
 def ports(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:

@@ -534,3 +534,20 @@ def test_a_missing_class_is_told_with_those_of_the_cluster(explained: Explained)
         "does not exist (the cluster has gp3): create the class, or the claim again with another class."
     )
     assert "still finds no node" not in text
+
+
+def test_an_empty_node_still_runs_its_daemon_pods(explained: Explained) -> None:
+    daemons = [pod(f"agent-{at}", bound=f"n{at}", cpu="100m") for at in (1, 2)]
+    for item in daemons:
+        item["metadata"]["labels"] = {"app": "agent"}
+        item["metadata"]["ownerReferences"] = [
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}
+        ]
+    nodes = [node("n1"), node("n2")]
+    _, none, _ = explained("pod/web-1", *nodes, *daemons, pod("web-1", cpu="950m"))
+    _, some, _ = explained(
+        "pod/web-1", *nodes, *daemons[:1], pod("web-0", bound="n2", cpu="1"), pod("web-1", cpu="950m")
+    )
+
+    assert "none would have enough with only its DaemonSet and static pods)" in none
+    assert "1 would have enough with only its DaemonSet and static pods)" in some
