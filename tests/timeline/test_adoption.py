@@ -211,8 +211,8 @@ def test_the_pods_of_a_deleted_replicaset_keep_their_names(tmp_path: Path, capsy
     out = capsys.readouterr().out.splitlines()
 
     assert (code, out[0]) == (1, "delete rs web-abc: gets stuck, 3 pods stay Pending")
-    pods = [f"Pod web-abc-{node} on {node}" for node in ("a1", "b1", "c1")]
-    assert f"  1. {pods[0]}, {pods[1]} and {pods[2]} are deleted." in out
+    pods = [f"web-abc-{node} on {node}" for node in ("a1", "b1", "c1")]
+    assert f"  1. Pods {pods[0]}, {pods[1]} and {pods[2]} are deleted." in out
 
 
 @pytest.mark.parametrize(("replicas", "end"), [(5, "5 of 5 pods ready"), (1, "1 of 1 pod ready, 2 old pods deleted")])
