@@ -42,7 +42,7 @@ _NOTHING = ConstraintCounts({})
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
-_STATES = 6000  # Budget for states, divided by the nodes and pods of a state.
+_STATES = 12_000  # Budget for states, divided by the nodes and pods of a state.
 _FEWEST_STATES, _MOST_STATES = 150, 800
 _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
 _PLAYED = 40  # Largest workload, in pods, that is simulated move by move.
