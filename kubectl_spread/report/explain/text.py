@@ -149,7 +149,9 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         has_table = has_table or is_evidence
         yield not is_evidence, constraints.lines(constraint, style)
     if shows_nodes(explanation):
-        yield has_table or len(nodes.groups(explanation)) < 2, nodes.lines(explanation, style)
+        # The first sentence names the reasons, and a change is more use than the nodes of each.
+        is_told = bool(found is not None and found.items) or len(nodes.groups(explanation)) < 2
+        yield has_table or is_told, nodes.lines(explanation, style)
     for is_detail, section in detail_sections(report, style):
         yield is_detail, table.lay_out(section, style)
     if explanation.conflicts:
