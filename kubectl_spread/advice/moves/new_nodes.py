@@ -203,8 +203,7 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         free = f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
         title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{where}{free}{labelled}"
         fold = f"{FAMILY} {' '.join(place)}" if there and place else ""
-        note = "the node also needs room for your DaemonSet pods"
-        return Change(title, (AddNodes(tuple(made)),), FAMILY, rank, weight, notes=(note,), fold=fold)
+        return Change(title, (AddNodes(tuple(made)),), FAMILY, rank, weight, fold=fold)
 
     return Ladder(len(sizes) * len(additions), step)
 
