@@ -108,7 +108,11 @@ def lines(report: PodReport, style: Style, *, is_first: bool = True, has_evidenc
     answer.
     """
     explanation = report.explanation
-    out = table.wrap(verdict.sentence(explanation, report.outlook), style, colour="bold")
+    sentence, state = verdict.sentence(explanation, report.outlook), report.workload
+    is_refused = state is not None and bool(state.failures) and bool(explanation.pod.new_of)
+    if is_refused and explanation.verdict is PodVerdict.SCHEDULABLE:
+        sentence = f"Once that is solved, {sentence[0].lower()}{sentence[1:]}"
+    out = table.wrap(sentence, style, colour="bold")
     out += table.wrap(others_sentence(explanation), style)
     if report.alike:
         named = comma_list(map(wording.name, report.alike), most=_MOST_WORKLOADS)
