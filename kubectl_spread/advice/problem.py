@@ -164,8 +164,12 @@ class PendingPodProblem:
     def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
         matching = self.columns.matches(self.pod.namespace, selector)
-        running = dict.fromkeys(self.columns.bound_groups.tolist())
-        return [self.columns.groups[at] for at in running if matching[at]]
+        return [group for at, group in self.running_groups.items() if matching[at]]
+
+    @property
+    def running_groups(self) -> dict[int, LabelGroup]:
+        """Return the label groups of running pods by their numbers; clusters that were tried may have more."""
+        return {at: self.columns.groups[at] for at in self.columns.bound_groups.tolist()}
 
     @cached_property
     def own_labels(self) -> dict[str, str]:

@@ -106,7 +106,7 @@ def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
     waiting = {
         (kind, *name_of(plain))
         for plain in every
-        if (kind := plain["kind"]) in awaited and not fields(plain, "spec").get(awaited[kind])
+        if (kind := plain.get("kind")) in awaited and not fields(plain, "spec").get(awaited[kind])
     }
     for plain in every:
         about = plain.get("involvedObject") or fields(plain, "regarding")

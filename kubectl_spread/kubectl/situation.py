@@ -240,7 +240,8 @@ def immutable_changes(kind: str, before: Plain, after: Plain, release: Release) 
     """Yield the API server's messages about changes of immutable fields.
 
     Source: pkg/apis/apps/validation/validation.go, ValidateStatefulSetUpdate; pkg/apis/batch/validation/validation.go,
-    ValidateJobSpecUpdate (v1.36.2). Difference: whether a suspended Job has ever started is not known.
+    ValidateJobSpecUpdate (v1.36.2). Differences: whether a suspended Job has ever started is
+    not known; facts without a selector do not refuse one.
     """
     has_selector = "selector" in before and fields(before, "selector") != fields(after, "selector")
     if kind == "StatefulSet":

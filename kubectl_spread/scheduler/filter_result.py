@@ -102,7 +102,6 @@ class FilterResult(NamedTuple):
     feasible: Bools
     narrowed_by: tuple[str, ...] = ()
     rejection: Union[Rejection, CycleFailure, None] = None
-
     nominated: dict[int, Status] = {}  # noqa: RUF012 (never written to)
     own: int = -1
     release: Release = LATEST

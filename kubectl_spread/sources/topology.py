@@ -95,7 +95,7 @@ def _group_of(spec: str) -> Plain:
         if key in _COUNTS:
             number = natural(value) or 0
             if not 0 < number <= _MAX_NODES:
-                raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {written}")
+                raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES:,}: {written}")
             group[key] = number
             continue
         try:

@@ -247,6 +247,18 @@ def test_a_misspelt_key_is_corrected_together_with_what_then_keeps_the_pods_pend
     assert 4 == best.effect.placed_after == second.effect.placed_after
 
 
+def test_pods_of_a_copy_of_the_cluster_do_not_run() -> None:
+    """Changes are tried on copies of the columns, which share the table of labels."""
+    cluster = cluster_of([n("a1", "a"), web("w0", on="a1"), web("w1", nodeSelector={"disk": "ssd"})])
+    profiles = scheduler_profiles.profiles(None, scheduler_profiles.LATEST)
+    problem = of_pod(explain(cluster.pending()[0], cluster, profiles), cluster, profiles)
+    assert problem is not None
+    other = cluster_of([web("w2", on="a1", revision="2")]).pods[0]
+    problem.columns.copy_for_cluster(cluster, frozenset()).bind(other, 0)
+
+    assert [dict(group.labels)["pod-template-hash"] for group in problem.running_groups.values()] == ["1"]
+
+
 def test_what_does_not_fit_into_the_budget_is_counted() -> None:
     """And nothing is said of it."""
     objects, _ = TROUBLES["a node that is down"]

@@ -132,7 +132,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[P
     own = problem.pod.labels.get(label)
     old = [
         group
-        for group in problem.columns.groups
+        for group in problem.running_groups.values()
         if group.namespace == problem.pod.namespace and problem.is_own(dict(group.labels))
     ]
     if all(dict(group.labels).get(label, own) == own for group in old):

@@ -350,9 +350,8 @@ class Model:
         stage = int(Stage.BOUND if revision.becomes_ready else Stage.UNREADY)
         self._new = self.kinds.kind(at_stage(self._waiting, stage))
         self.controls = Controls(spec, self.kinds, becomes_ready=revision.becomes_ready)
-        self._terminating: list[
-            P
-        ] = []  # the most pods of old revisions that may terminate on one node at the same time
+        # The most pods of old revisions that may terminate on one node at the same time
+        self._terminating: list[P] = []
         for entry in entries if not world.is_widened else ():  # In a widened world, deleted pods are gone at once.
             old = [pod for pod in of_owner(entry.pods, owner) if pod.rev != spec.rev and pod.node >= 0]
             by_node = grouped((pod.node, ending(pod, Deletion.TERMINATING)) for pod in old)

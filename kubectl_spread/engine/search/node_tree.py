@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
@@ -109,6 +109,19 @@ def leaves(tree: Tree) -> list[int]:
     return [tree] if isinstance(tree, int) else [leaf for item in tree for child in item for leaf in leaves(child)]
 
 
+class NodeTree(NamedTuple):
+    """The domains and nodes of a cluster. Two nodes or domains are interchangeable if their signatures are equal.
+
+    traits: what distinguishes each node, as a text. signatures: of each domain, by key and value. paths: of each node,
+    the signatures of its domains from the outermost, and its own.
+    """
+
+    root: Tree
+    traits: dict[int, str]
+    signatures: dict[str, dict[str, Any]]
+    paths: dict[int, tuple[Any, ...]]
+
+
 def node_tree(
     world: World,
     start: State,
@@ -117,11 +130,8 @@ def node_tree(
     joined: Collection[Node],
     marks: Mapping[str, object],
     pins: Pins,
-) -> tuple[Tree, dict[int, str], dict[str, dict[str, Any]], dict[int, tuple[Any, ...]]]:
-    """Return the tree of domains and nodes, with what tells which of them are interchangeable.
-
-    These are the traits of each node; the signature of each domain of a key; and for each node a path, the signatures
-    of its domains and of itself. Nodes, or domains, are interchangeable if theirs are equal.
+) -> NodeTree:
+    """Return the tree of domains and nodes.
 
     Args:
         world: the nodes and all references to them.
@@ -177,7 +187,7 @@ def node_tree(
         if key not in loose:
             depth = nested.index(key) + 1 if key in nested else len(nested) + 1
             signatures[key] = {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
-    return root, signed, signatures, paths
+    return NodeTree(root, signed, signatures, paths)
 
 
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:

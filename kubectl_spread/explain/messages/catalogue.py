@@ -1,8 +1,8 @@
-"""Messages about Pending pods as people paste them: the page `catalogue.md`, as tables.
+"""Messages about Pending pods as people paste them, as tables; the page `catalogue.md` shows them.
 
-And the reasons of schedulers and the cluster autoscaler for nodes, in every wording since 1.16. A wording of some
-releases has their minor versions, which identify the release that wrote a message. The releases of kube-scheduler's
-texts come from the table of behaviours, if it has a row for them.
+Other tables have the reasons of schedulers and of the cluster autoscaler for nodes, in every wording since 1.16. A
+wording of some releases has their minor versions, which identify the release that wrote a message. The releases of
+kube-scheduler's texts come from the table of behaviours, if it has a row for them.
 """
 
 from __future__ import annotations

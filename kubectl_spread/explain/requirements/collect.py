@@ -7,7 +7,7 @@ the plugin leaves. A cordon covers NodeUnschedulable and its taint; a claim cove
 Each requirement is evaluated with the whole pod, because the scheduler has no answer for a part of a pod. This concerns
 three things. The node affinity, the tolerations and the keys of all hard constraints decide which nodes and pods a
 spread constraint counts. All affinity terms together decide which pods satisfy the affinity. Pods that are nominated
-to a node reduce its node.
+to a node reduce its capacity.
 """
 
 from __future__ import annotations

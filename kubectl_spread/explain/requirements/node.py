@@ -1,7 +1,4 @@
-"""Requirements on a node itself: labels, names, features, cordons and taints.
-
-And for what it offers: resources, a slot, ports, and access to volumes.
-"""
+"""Requirements on a node: its labels, name, features, cordon and taints; its resources, slots, ports and volumes."""
 
 from __future__ import annotations
 

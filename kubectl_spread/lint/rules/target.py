@@ -80,12 +80,12 @@ def policy_refuted(subject: Subject) -> Iterator[RuleFinding]:
 
 @rule(
     "SPR919",
-    "the API server refuses to change the running workload so",
+    "the manifest changes an immutable field of the running workload",
     needs_facts=True,
     needs_constraints=False,
 )
 def immutable_field(subject: Subject) -> Iterator[RuleFinding]:
-    """Find values that differ from those of the running workload in fields that nobody may change."""
+    """Find values of immutable fields that differ from those of the running workload."""
     for text in subject.cluster.immutable_changes(subject.workload, fields(subject.manifest.plain, "spec")):
         yield RuleFinding(
             f"the API server refuses this change of the running workload: {text}",
