@@ -56,7 +56,7 @@ def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
 
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
-_MOST_TRIED = 40  # fixes that are tried one by one, when all together do harm
+_MOST_TRIED, _MANY = 40, 200  # times that fixes are tried, when all together do harm; of more sources fewer
 
 
 class SkippedFix(NamedTuple):
@@ -174,12 +174,19 @@ def apply_fixes(
     if make(kept)[1]:
         suspects, kept = chosen, []
     harmful: list[SkippedFix] = []
-    for number, finding in enumerate(suspects):
-        added = make([*kept, finding])[1] if number < _MOST_TRIED else []
-        if added or number >= _MOST_TRIED:
-            harmful.append(SkippedFix(finding, _reason(added) if added else reason))
+    blocks = [*grouped((item.rule.code, item) for item in suspects).values()]
+    left = _MOST_TRIED // (1 + len(results) // _MANY)
+    while blocks:  # Fixes of one rule are made together, and halved where they do harm.
+        block = blocks.pop(0)
+        added = make([*kept, *block])[1] if left else first
+        if not added:
+            kept += block
+        elif len(block) == 1 or not left:
+            why = _reason(added) if left else reason
+            harmful += [SkippedFix(finding, why) for finding in block]
         else:
-            kept.append(finding)
+            blocks += [block[: len(block) // 2], block[len(block) // 2 :]]
+        left = max(0, left - 1)
     return make(kept, harmful)[0]
 
 
