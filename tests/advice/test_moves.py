@@ -247,6 +247,17 @@ def test_a_misspelt_key_is_corrected_together_with_what_then_keeps_the_pods_pend
     assert 4 == best.effect.placed_after == second.effect.placed_after
 
 
+def test_a_misspelt_key_is_dropped_where_a_soft_constraint_has_the_right_one() -> None:
+    objects = [n("a1", "a"), n("b1", "b"), n("c1", "c", spec=CONTROL_PLANE)]
+    both = spread(hard("topology.kubernetes.io/zon"), hard(whenUnsatisfiable="ScheduleAnyway"))
+    titles = [item.title for item in suggestions([*objects, *(web(f"w{at}", **both) for at in range(4))], most=50)]
+
+    assert (
+        f"remove the DoNotSchedule constraint on topology.kubernetes.io/zon; the ScheduleAnyway one on {ZONE} stays"
+        in titles
+    )
+
+
 def test_pods_of_a_copy_of_the_cluster_do_not_run() -> None:
     """Changes are tried on copies of the columns, which share the table of labels."""
     cluster = cluster_of([n("a1", "a"), web("w0", on="a1"), web("w1", nodeSelector={"disk": "ssd"})])

@@ -124,7 +124,8 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         ops.append(drop(route(report, "minDomains")))
     relaxes = ids_of(problem, position=constraint.position) if len(problem.reports) == 1 else ()
     if any((item.topology_key, item.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for item in problem.constraints):
-        title = f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays"
+        stays = "one" if key == constraint.topology_key else f"one on {key}"
+        title = f"remove the DoNotSchedule constraint on {constraint.topology_key}; the ScheduleAnyway {stays} stays"
         ops, relaxes = [drop((FIELD, constraint.position))], ()
     yield Change(
         title,
