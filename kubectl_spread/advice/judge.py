@@ -268,17 +268,18 @@ class Judge:
         running = (pod for pod in start.pods if pod.node_name and pod.is_visible and not pod.terminating)
         bare = [pod for pod in running if start.top_owner(pod) not in start.controllers]
         bare = [pod for pod in bare if pod.uid not in plan.ended | plan.deleted]
-        for outcome in outcomes if bare else ():
+        if not bare:
+            return ()
+        for outcome in outcomes:
             there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-            there |= {
-                (pod.namespace, pod.name) for pod in outcome.cluster().pods if not pod.terminating
-            }  # took no part
+            # The cluster also has the pods that took no part in the simulation.
+            there |= {(pod.namespace, pod.name) for pod in outcome.cluster().pods if not pod.terminating}
             lost |= {pod.name for pod in bare if (pod.namespace, pod.name) not in there}
         return tuple(sorted(lost))
 
     @cached_property
     def _counts_before(self) -> Counts:
-        """Return the matching pods per domain of the pod's constraints now; a manifest is applied unchanged first."""
+        """Return the matching pods per domain now. For the pod of a manifest, the manifest is applied first."""
         problem = self.problem
         if self._is_large or problem.exists:
             return count_pods(problem.pod, problem.columns, problem.profiles)

@@ -176,7 +176,7 @@ class _Search:
         self._oracle = Oracle(self._world, all_nodes=self._new.all_nodes)
 
     def after(self, state: State, *, has_twins: bool = False) -> Sequence[Way]:
-        """Return the ways to bind the next pod that finds a node, different ones unless `has_twins`; none without."""
+        """Return the ways to bind the next pod that finds a node; none if no pod does. `has_twins`: also equal ways."""
         refused: list[P] = []
         turns = sorted(_waiting(state), key=lambda pod: pod.is_tried)  # Refused pods come after the others.
         for pod in turns[:1] if self._new.are_equal or self._new.is_ordered else turns:

@@ -136,7 +136,7 @@ class GroupBuilder:
         is_rolled = is_rolled and bool(label) and label in _filtered_keys(old)
         bounds = member.bounds if member.shards is None and self._is_scaled else None
         is_ordered = self._has_order and workload.is_ordered
-        # Does a filter of any pod of the group depend on a label that each pod has for itself?
+        # Pods differ if a filter of some pod depends on a label that has another value for each pod.
         is_apart = any(
             key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls)
         )

@@ -45,7 +45,7 @@ Verdicts = dict[Question, RuleVerdict]
 
 
 class _StoppedError(Exception):
-    """The limit says that enough is known, between two searches."""
+    """The limit ends the proof between two searches."""
 
 
 def prove(

@@ -46,7 +46,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
         if labels is None:
             continue
         values = {key: problem.values(key) for key in labels}
-        # Is a value that no node has another spelling of one that some have?
+        # A value that no node has may be a misspelt one; no node is added for it.
         if not any(value not in values[key] and spelling_of(value, values[key]) for key, value in labels.items()):
             yield _ladder(problem, place, labels, weight=number)
 
@@ -159,7 +159,7 @@ def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes.
 
-    After each size comes the same one with room for the other waiting pods that may use such a node, too.
+    Each size is proposed twice, the second time with room for the other waiting pods that may use such a node.
     """
     rank, there = Rank.NEW_NODE, _nodes_at(problem, place)
     if there and all(map(is_control_plane, there)):
