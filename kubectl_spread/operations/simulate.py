@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
@@ -176,7 +176,7 @@ def simulate_commands(
         stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
         refused = [item for item in reversed(played) if item.summary.refused]
         for item in refused[:1]:  # Its command waits, so that a change after it would meet the next evictions.
-            first = _preparation(request, read, played, watch)
+            first = _preparation(request, read, played, watch, scaled=after.autoscalers)
             played = tuple(one._replace(preparation=first) if one is item else one for one in played)
         for item in () if refused else (played[-1], *stuck[:1]):
             last = _explained(item, answer.steps[-1], read.known, after, past=past)
@@ -368,12 +368,18 @@ def _explained(
 
 
 def _preparation(
-    request: SimulateRequest, read: SimulateInputs, played: Sequence[PlayedStep], watch: Watch
+    request: SimulateRequest,
+    read: SimulateInputs,
+    played: Sequence[PlayedStep],
+    watch: Watch,
+    *,
+    scaled: Container[ObjectKey],
 ) -> Optional[Preparation]:
-    """Return what to do before steps of which budgets stop one.
+    """Return what to do before steps of which budgets stop one; without commands if nothing helps.
 
     It is tried to let a Pending pod of the workloads find a node, to run one more replica, and to let a rollout move
-    the pods in place of evictions; in this order.
+    the pods in place of evictions; in this order. At any time as many pods must be ready as are now. An autoscaler
+    would take back the replicas of the workloads that it has `scaled`.
     """
     cluster = read.known.cluster
     refused = [item for step in played for item in step.summary.refused]
@@ -393,12 +399,13 @@ def _preparation(
                 tried.append(Preparation(found.commands, found.gives_up))
     names = [f"{key.kind.lower()} {key.name} -n {key.namespace}" for key in keys]
     sizes = {one.key: one.desired.most for step in played for one in step.summary.workloads}
-    if all(key.kind in REPLICATED_KINDS and key not in cluster.autoscalers for key in keys):
+    if all(key.kind in REPLICATED_KINDS and key not in scaled for key in keys):
         scales = (f"kubectl scale {name} --replicas={sizes[key] + 1}" for name, key in zip(names, keys, strict=True))
         tried.append(Preparation(tuple(scales)))
     if all(key.kind == "Deployment" for key in keys):
         cordons = (f"kubectl cordon {node}" for node in dict.fromkeys(item.node for item in refused))
         tried.append(Preparation((*cordons, *(f"kubectl rollout restart {name}" for name in names))))
+    ready = {one.key: one.ready_before.least for step in reversed(played) for one in step.summary.workloads}
     for item in tried:
         with contextlib.suppress(SpreadError):
             commands = (*map(parse_text, item.commands), *request.commands)
@@ -409,8 +416,9 @@ def _preparation(
                 for one in (one for step in steps_ for one in step.summary.workloads if one.key in keys):
                     if one.key not in least or one.fewest_ready < least[one.key].fewest_ready:
                         least[one.key] = one
-                return item._replace(workloads=tuple(least.values()))
-    return None
+                if all(one.fewest_ready >= ready[key] for key, one in least.items()):
+                    return item._replace(workloads=tuple(least.values()))
+    return Preparation(()) if tried else None
 
 
 @contextlib.contextmanager

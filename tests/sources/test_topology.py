@@ -75,13 +75,13 @@ def test_more_zones_than_letters_have_numbers() -> None:
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("zones=0", "`zones` is not a number from 1 to 15000: 0"),
-        ("zones=-1", "`zones` is not a number from 1 to 15000: -1"),
-        ("zones=x", "`zones` is not a number from 1 to 15000: x"),
-        ("zones=", "`zones` is not a number from 1 to 15000: empty"),
-        ("zones=٣", "`zones` is not a number from 1 to 15000: ٣"),
-        ("nodes=15001", "`nodes` is not a number from 1 to 15000: 15001"),
-        ("nodes=" + "9" * 5000, "`nodes` is not a number from 1 to 15000: " + "9" * 39 + "…"),
+        ("zones=0", "`zones` is not a number from 1 to 15,000: 0"),
+        ("zones=-1", "`zones` is not a number from 1 to 15,000: -1"),
+        ("zones=x", "`zones` is not a number from 1 to 15,000: x"),
+        ("zones=", "`zones` is not a number from 1 to 15,000: empty"),
+        ("zones=٣", "`zones` is not a number from 1 to 15,000: ٣"),
+        ("nodes=15001", "`nodes` is not a number from 1 to 15,000: 15001"),
+        ("nodes=" + "9" * 5000, "`nodes` is not a number from 1 to 15,000: " + "9" * 39 + "…"),
         ("zones=3,zones=4", "`zones` is given twice"),
         ("memory=-1Gi", "`memory` is less than 0: -1Gi"),
         ("cpu=1x", ("`cpu` is not a quantity: 1x: quantities must match the regular expression "

@@ -133,7 +133,7 @@ def test_an_expectation_that_is_not_met(
         (
             "topology: zones=3,nodes=1",
             "topology: zones=0",
-            "4:11: topology: `zones` is not a number from 1 to 15000: 0",
+            "4:11: topology: `zones` is not a number from 1 to 15,000: 0",
         ),
         ("topology: zones=3,nodes=1", "topology: no.yaml", "4:11: topology: "),
         ("topology: zones=3,nodes=1", "snapshot: [no.yaml]", "4:12: snapshot[0]: "),

@@ -202,7 +202,29 @@ def test_nothing_is_advised_that_does_not_let_the_drain_complete(
 
     owner = [shop.deployment(shop.constraint(), replicas=3), shop.replica_set()]
     assert simulate(facts, [*nodes, *owner, *own, budget], "drain", "a1") == 1
-    assert "Do" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Do first" not in out
+    assert "No change before the steps that was tried lets every step complete" in " ".join(out.split())
+
+
+def test_an_autoscaler_takes_back_replicas_that_a_drain_would_need(
+    facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [shop.node(name, name[0]) for name in ("a1", "a2", "b1", "c1")]
+    own = [shop.pod(f"web-1-{at}", on) for at, on in enumerate(("a1", "b1", "c1"))]
+    owner = [shop.deployment(shop.constraint(), replicas=3), shop.replica_set()]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"minReplicas": 3, "maxReplicas": 9, "scaleTargetRef": target},
+    }
+    budget = {**BUDGET, "spec": {**BUDGET["spec"], "minAvailable": 3}}
+
+    assert simulate(facts, [*nodes, *owner, *own, budget, scaler], "drain", "a1") == 1
+    lines = [line[4:] for line in capsys.readouterr().out.splitlines() if line.startswith("  $ ")]
+    assert lines == ["kubectl cordon a1", "kubectl rollout restart deployment web -n shop"]
 
 
 @pytest.mark.slow
