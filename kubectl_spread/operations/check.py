@@ -12,12 +12,12 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.errors import RequestError, SourceError, SpreadError
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.operations import cluster_facts, rule_choice
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.rule_choice import RuleChoice
@@ -230,9 +230,9 @@ def _origins(run: CheckRun) -> list[Optional[Subject]]:
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
     are_running = rollouts is not None
-    rounds = _placements(run, known) if known is not None else []
     every = [checked for result in run.results for checked in result.workloads]
     specs = grouped((checked.workload.key, fields(checked.manifest.plain, "spec")) for checked in every)
+    rounds = [] if known is None else _placements(run, known, {} if are_running else specs)
     placed_keys = dict.fromkeys(item.workload.key for one in rounds for item in one)
     order = {key: number for number, key in enumerate(placed_keys)}
     if rollouts is None and known is not None:
@@ -475,11 +475,24 @@ def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], 
     return root_rules(sources, config, directories=named, texts=texts)
 
 
-def _placements(run: CheckRun, known: LoadedCluster) -> list[list[Placement]]:
-    """Place the workloads' pods. Copies of an object are for different clusters: each is in another list."""
+def _placements(run: CheckRun, known: LoadedCluster, specs: Mapping[str, list[Plain]]) -> list[list[Placement]]:
+    """Place the workloads' pods. Copies of an object are for different clusters: each is in another list.
+
+    A workload is left out if the API server refuses all its `specs`, as they change immutable fields.
+    """
+    from kubectl_spread.cluster.snapshot import key_of
+    from kubectl_spread.kubectl.situation import immutable_changes
     from kubectl_spread.lint.pipeline import workloads
 
-    owners = workloads(run.results, run.settings.namespace, run.rules)
+    release = next(iter(known.profiles.values())).release
+
+    def is_refused(owner: Workload) -> bool:
+        running, copies = known.cluster.controllers.get(key_of(owner)), specs.get(owner.key, [])
+        if running is None or not copies:
+            return False
+        return all(any(immutable_changes(owner.kind, running.spec, spec, release)) for spec in copies)
+
+    owners = [item for item in workloads(run.results, run.settings.namespace, run.rules) if not is_refused(item)]
     copies: Counter[str] = Counter()
     rounds: dict[int, list[Workload]] = {}
     for owner in owners:

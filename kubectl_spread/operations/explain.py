@@ -193,15 +193,18 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
     applied = cluster_facts.with_manifests(settings.known, sources, namespace)
     errors += applied.errors[len(settings.known.errors) :]
     project = Project(subjects, others, RunContext(namespace=namespace))
-    placements = cluster_facts.place(project.workloads, applied, explain_first=True)
     reports: list[PodReport] = []
     notes: list[str] = []
     release = next(iter(applied.profiles.values())).release
+    unchanged: set[ObjectKey] = set()  # as the API server refuses their manifests
     for subject in project.subjects:
         key, spec = key_of(subject.workload), fields(subject.manifest.plain, "spec")
         running = applied.cluster.controllers.get(key)
-        texts = () if running is None else immutable_changes(key.kind, running.spec, spec, release)
-        missing += [RefusedError(f'The {key.kind} "{key.name}" is invalid: {text}') for text in texts]
+        for text in () if running is None else immutable_changes(key.kind, running.spec, spec, release):
+            missing.append(RefusedError(f'The {key.kind} "{key.name}" is invalid: {text}'))
+            unchanged.add(key)
+    workloads = [item for item in project.workloads if key_of(item) not in unchanged]
+    placements = cluster_facts.place(workloads, applied, explain_first=True)
     for at, placement in enumerate(placements):
         try:
             found = pod_reports.of_placement(placements, at, settings._replace(known=applied))

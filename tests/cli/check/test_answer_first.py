@@ -98,6 +98,23 @@ def test_each_copy_of_a_workload_has_its_own_rollout(tmp_path: Path, capsys: pyt
     assert found[1].startswith("  next rollout: gets stuck in every outcome, because a new pod of web stays Pending: ")
 
 
+@pytest.mark.parametrize("command", [["check"], ["explain", "-f"]])
+def test_a_manifest_that_the_api_server_refuses_is_not_placed(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The running Deployment has another selector."""
+    snapshot = Path(__file__).parents[3] / "examples" / "shop" / "cluster.yaml"
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(MANIFEST.format(name="web", cpu=1).replace("app: web", "app: other"))
+    code = run([*command, str(manifest), "--snapshot", str(snapshot), "-n", "shop"])
+    out, err = capsys.readouterr()
+
+    assert code == 1
+    assert "field is immutable" in out + err
+    assert "replicas placed" not in out
+    assert "can be scheduled" not in out
+
+
 def test_the_command_is_about_the_file_with_the_pending_pod(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two files before it have a workload of the same name, one of which the API server refuses."""
     good, bad = MANIFEST.format(name="web", cpu=1), MANIFEST.format(name="web", cpu=50)
