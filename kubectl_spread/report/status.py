@@ -124,15 +124,34 @@ def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
     return f"{item.counts.smallest}..{item.counts.most}"
 
 
+_MOST_ROWS = 20  # of a policy
 POLICY_HEADER = ("NAMESPACE", "GROUP", "RULE", "STATUS", "PODS")
 
 
-def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> list[str]:
-    """Return a table with a row for each rule of each group."""
-    body = policy_rows(found, has_namespace=has_namespace)
-    if not body:
+def policy_lines(
+    found: PolicyStatus, width: Optional[int], *, has_namespace: bool, has_headers: bool = True
+) -> list[str]:
+    """Return the verdict, and a table with a row for each rule of each group; of many rows those that are violated.
+
+    Without headers, there is a line for each row and nothing else.
+    """
+    rows = policy_rows(found, has_namespace=has_namespace)
+    if not rows:
         return [f"Policy {found.policy.name}: its groups match none of these workloads"]
-    return table([POLICY_HEADER[not has_namespace :], *body], Style(width))
+    header = POLICY_HEADER[not has_namespace :]
+    if not has_headers:
+        return table([header, *rows], Style(width))[1:]
+    bad = [row for row in rows if row[-2] == "violated"]
+    groups = count_noun(len(found.groups), "group")
+    broken = sum(any(item.is_violated for item in group.rules) for group in found.groups)
+    title = f"Policy {found.policy.name}: {f'violated by {broken} of {groups}' if broken else f'kept by {groups}'}"
+    shown = rows if len(rows) <= _MOST_ROWS else bad[:_MOST_ROWS]
+    left = len(rows) - len(shown)
+    lines = table([header, *shown], Style(width)) if shown else []
+    more = (
+        f"{left:,} more rows, {'those of rules that are kept' if len(bad) <= len(shown) else 'some violated'}: -o json"
+    )
+    return [title, "", *lines, *([more] if left else [])]
 
 
 def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:

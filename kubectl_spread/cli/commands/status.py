@@ -148,9 +148,8 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
 
         width = console.table_width() if has_headers and output != "wide" else None
         if found.policy is not None:
-            lines = status.policy_lines(found.policy, width, has_namespace=not namespace)
-            gap = [""] if found.statuses and has_headers else []
-            click.echo("\n".join([*lines[0 if has_headers else 1 :], *gap]))
+            lines = status.policy_lines(found.policy, width, has_namespace=not namespace, has_headers=has_headers)
+            click.echo("\n".join([*lines, *([""] if found.statuses and has_headers else [])]))
         if found.statuses:
             _Shown(output, has_namespace=not namespace, has_headers=has_headers, width=width).show(found)
         elif not found.missing:

@@ -355,3 +355,18 @@ def test_a_policy_group_that_matches_nothing_is_an_error_where_all_was_looked_at
     assert run(["status", "-A", "--policy", str(policy), "--snapshot", path]) == 2
     assert "group gone: its selector matches no workload" in capsys.readouterr().err
     assert run(["status", "deploy/web", "-n", "shop", "--policy", str(policy), "--snapshot", path]) == 0
+
+
+def test_of_many_rules_only_those_that_are_violated_have_rows(
+    facts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Twelve pods without a workload are twelve groups of two rules each."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("apiVersion: kubectl-spread/v1\nkind: Policy\nname: ha\ngroups:\n- minDomains: {zone: 2}\n")
+    bare = [pod(f"w-{at}", "a1", metadata={"ownerReferences": []}) for at in range(12)]
+
+    assert run(["status", "-A", "--policy", str(policy), "--snapshot", facts(*bare)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Policy ha: violated by 12 of 12 groups"
+    assert [sum(rule in line for line in lines) for rule in ("at least 2 zones", "finds a node")] == [12, 0]
+    assert "12 more rows, those of rules that are kept: -o json" in lines

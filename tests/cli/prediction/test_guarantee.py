@@ -273,11 +273,15 @@ def test_status_checks_running_pods(capsys: pytest.CaptureFixture[str], tmp_path
     assert (
         capsys.readouterr().out
         == """\
+Policy ha: violated by 1 of 1 group
+
 GROUP            RULE                                    STATUS     PODS
 StatefulSet/db   less than 1/2 of the pods in one zone   violated   2 of 3 in one zone (a), 1 allowed
 StatefulSet/db   every pod finds a node                  ok         0 pods Pending
 """
     )
+    assert run([*words, "--no-headers"]) == 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["StatefulSet/db"] * 2
     assert run([*words, "-o", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load("status-report"))
