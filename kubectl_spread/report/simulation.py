@@ -160,7 +160,8 @@ def _step_blocks(
         cordoned = f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned." if nodes else ""
         lines = [*_indented(refusals(step), style), *paragraphs([cordoned], style, hanging="  ")]
         yield ["Pods that do not leave their nodes:", *lines]
-    if first := played.preparation:
+    first = played.preparation
+    if first and first.commands:
         yield [
             *wrap(prepared(first), style, colour="cyan"),
             *_indented([f"Trade-off: {first.gives_up}." if first.gives_up else ""], style),
@@ -190,6 +191,7 @@ def _step_blocks(
         *added_nodes(step),
         f"Not affected by this step, but already incomplete: {stuck}" if stuck and not is_known else "",
         f"Gone, and no controller creates them again: {gone}" if gone else "",
+        prepared(first) if first and not first.commands else "",
     )
     yield paragraphs(notes, style, hanging="  ")
     yield from _workloads(concerned, step, style, is_last=later is None)
