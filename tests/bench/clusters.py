@@ -60,7 +60,7 @@ ROWS = [
     Row(200, 2_000, 100, "simulate drain n0000 --ignore-daemonsets", 1.0, "every new pod finds a node"),
     Row(600, 3_000, 100, "simulate lose zone=a", 5.0, _STUCK),
     Row(5_000, 50_000, 10, "simulate lose zone=a", 40.0, _STUCK),
-    Row(1_000, 10_000, 100, "check -A", 6.0, "web-99 in app: the next rollout gets stuck in every", closed=True),
+    Row(1_000, 10_000, 100, "check -A", 6.0, "the next rollout gets stuck in every outcome", closed=True),
     Row(1_000, 10_000, 100, "rebalance -A", 10.0, "there is nothing to rebalance", closed=True),
     Row(
         1_000,
