@@ -407,7 +407,7 @@ def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: 
 
 
 def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
-    """Return the most obvious changes that do not help, one of each kind; first those that help the pod itself."""
+    """Return the most obvious changes that do not help, one of each kind; changes that help this pod come first."""
     by_family: dict[str, tuple[Change, Setback]] = {}
     for change, setback in sorted(
         failed, key=lambda item: (item[1].why is Why.POD_WAITS, item[0].rank, item[0].weight)

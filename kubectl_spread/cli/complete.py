@@ -141,7 +141,7 @@ def _types() -> list[str]:
 
 
 def _names(ctx: click.Context, kind: Optional[str]) -> list[str]:
-    """Return the names of a kind in a snapshot, or those that the live cluster sends in time; none if unreadable."""
+    """Return the names of a kind in a snapshot or a live cluster; none if it cannot be read, or answers too late."""
     from kubectl_spread.errors import SpreadError
 
     try:

@@ -292,7 +292,7 @@ class _Loading:
             self._rev_of[key, newest] = rev
             self._know(rev, _labelled(pods, POD_TEMPLATE_HASH, newest))
         if not sets and controller.workload.selector:
-            # The first ReplicaSet adopts pods whose hash is that of its template.
+            # The first ReplicaSet adopts the pods with the hash of its template.
             selector = compile_selector(constraint.label_selector(controller.workload.selector))
             for pod in self.cluster.pods:
                 is_orphan = pod.owner is None and pod.namespace == key.namespace and POD_TEMPLATE_HASH in pod.labels

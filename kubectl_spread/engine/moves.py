@@ -566,7 +566,7 @@ class Moves:
                 yield partial(self._deleted, after, (pod,), EventKind.EVICTED)
 
     def _to_evict(self, state: State, item: Any, *, are_leaving: bool = False) -> list[P]:
-        """Return the pods that a command evicts, or those that are leaving already and that a drain waits for."""
+        """Return the pods that a command evicts; with `are_leaving`, the leaving pods that a drain waits for."""
         if item[0] == "evict":
             return [] if are_leaving else [pod for pod in present(state.pods, item[1]) if not pod.end]
         pods = [pod for pod in state.pods if pod.node == item[1] and bool(pod.end) == are_leaving]

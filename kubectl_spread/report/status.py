@@ -131,7 +131,7 @@ POLICY_HEADER = ("NAMESPACE", "GROUP", "RULE", "STATUS", "PODS")
 def policy_lines(
     found: PolicyStatus, width: Optional[int], *, has_namespace: bool, has_headers: bool = True
 ) -> list[str]:
-    """Return the verdict, and a table with a row for each rule of each group; of many rows those that are violated.
+    """Return the verdict, and a table of the rules of each group. Of many rules, the table has the violated ones.
 
     Without headers, there is a line for each row and nothing else.
     """

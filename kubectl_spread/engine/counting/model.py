@@ -7,7 +7,7 @@ Terminating pods count as gone at once. This is exact if they cannot change the 
 each question: however many of them are still on each node, none may become infeasible, and no other node may reach the
 highest score.
 
-The arithmetic of the control is that of `controllers.deployment`. Its results are cached, because few combinations of
+`controllers.deployment` calculates the same numbers of pods. Its results are cached, because few combinations of
 numbers occur.
 """
 

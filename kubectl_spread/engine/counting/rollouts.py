@@ -56,7 +56,7 @@ class Graph:
         self._came_from: dict[Coloured, Optional[Coloured]] = {}
 
     def add(self, counts: Counts) -> tuple[int, int]:
-        """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
+        """Return the number of a state, equal for interchangeable nodes, and the number of its order of contents."""
         found = self._arranged.get(counts[0])
         if found is None:
             contents, order = self.places.sort(counts[0])
