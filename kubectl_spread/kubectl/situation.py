@@ -20,7 +20,7 @@ from kubectl_spread.objects.releases.behaviours import ELASTIC_INDEXED_JOB
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, workload
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, SCALED_KINDS, template_hash, Workload, workload
 from kubectl_spread.text.scalars import natural
 
 
@@ -234,6 +234,12 @@ _OF_JOBS = {  # with their defaults
     "completionMode": "NonIndexed",
     **dict.fromkeys(("podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")),
 }
+
+
+def refused_changes(cluster: Cluster, workload: Workload, spec: Plain, release: Release) -> list[str]:
+    """Return the API server's messages about a manifest's spec that changes a running workload; none if it is new."""
+    running = cluster.controllers.get(key_of(workload))
+    return [] if running is None else list(immutable_changes(workload.kind, running.spec, spec, release))
 
 
 def immutable_changes(kind: str, before: Plain, after: Plain, release: Release) -> Iterator[str]:

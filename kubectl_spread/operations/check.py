@@ -480,17 +480,14 @@ def _placements(run: CheckRun, known: LoadedCluster, specs: Mapping[str, list[Pl
 
     A workload is left out if the API server refuses all its `specs`, as they change immutable fields.
     """
-    from kubectl_spread.cluster.snapshot import key_of
-    from kubectl_spread.kubectl.situation import immutable_changes
+    from kubectl_spread.kubectl.situation import refused_changes
     from kubectl_spread.lint.pipeline import workloads
 
     release = next(iter(known.profiles.values())).release
 
     def is_refused(owner: Workload) -> bool:
-        running, copies = known.cluster.controllers.get(key_of(owner)), specs.get(owner.key, [])
-        if running is None or not copies:
-            return False
-        return all(any(immutable_changes(owner.kind, running.spec, spec, release)) for spec in copies)
+        copies = specs.get(owner.key, [])
+        return bool(copies) and all(refused_changes(known.cluster, owner, spec, release) for spec in copies)
 
     owners = [item for item in workloads(run.results, run.settings.namespace, run.rules) if not is_refused(item)]
     copies: Counter[str] = Counter()

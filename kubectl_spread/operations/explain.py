@@ -161,7 +161,7 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
 
 def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, settings: ReportSettings) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
-    from kubectl_spread.kubectl.situation import immutable_changes
+    from kubectl_spread.kubectl.situation import refused_changes
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
     from kubectl_spread.lint.project import Project, RunContext
     from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
@@ -199,8 +199,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
     unchanged: set[ObjectKey] = set()  # as the API server refuses their manifests
     for subject in project.subjects:
         key, spec = key_of(subject.workload), fields(subject.manifest.plain, "spec")
-        running = applied.cluster.controllers.get(key)
-        for text in () if running is None else immutable_changes(key.kind, running.spec, spec, release):
+        for text in refused_changes(applied.cluster, subject.workload, spec, release):
             missing.append(RefusedError(f'The {key.kind} "{key.name}" is invalid: {text}'))
             unchanged.add(key)
     workloads = [item for item in project.workloads if key_of(item) not in unchanged]

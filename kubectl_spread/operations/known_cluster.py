@@ -170,12 +170,11 @@ class KnownCluster:
 
     def immutable_changes(self, workload: Workload, spec: Plain) -> tuple[str, ...]:
         """Return the API server's messages about a manifest that changes immutable fields of the running workload."""
-        from kubectl_spread.kubectl.situation import immutable_changes
+        from kubectl_spread.kubectl.situation import refused_changes
 
         if self._are_running:  # they have only some of their fields
             return ()
-        running = self._cluster.controllers.get(key_of(self._located(workload)))
-        return () if running is None else tuple(immutable_changes(workload.kind, running.spec, spec, self._release))
+        return tuple(refused_changes(self._cluster, self._located(workload), spec, self._release))
 
     def refuted_rules(self, workload: Workload) -> Iterator[RefutedRule]:
         """Yield the violated rules of the policies for a group of workloads, if the workload is its first."""

@@ -33,7 +33,7 @@ from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import is_changed, newest_hash, running_pods
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.placement import Placement
-from kubectl_spread.kubectl.situation import immutable_changes
+from kubectl_spread.kubectl.situation import refused_changes
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -412,9 +412,8 @@ class ManifestRollouts:
         item = next((item for item in self._workloads if item.key == key), None)
         if item is None or not item.pods or not rolls(key, item.controller):
             return None
-        controller, running = item.controller, self._cluster.controllers.get(key)
-        release = next(profile.release for profile in self._profiles.values())
-        if running is not None and any(immutable_changes(key.kind, running.spec, controller.spec, release)):
+        controller, release = item.controller, next(iter(self._profiles.values())).release
+        if refused_changes(self._cluster, controller.workload, controller.spec, release):
             return None  # The API server refuses the manifest.
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
             return self._checker.answer(RolloutQuestion(RolloutKind.CHANGE, (controller,)))
