@@ -490,12 +490,7 @@ def _placements(run: CheckRun, known: LoadedCluster, specs: Mapping[str, list[Pl
         return bool(copies) and all(refused_changes(known.cluster, owner, spec, release) for spec in copies)
 
     owners = [item for item in workloads(run.results, run.settings.namespace, run.rules) if not is_refused(item)]
-    copies: Counter[str] = Counter()
-    rounds: dict[int, list[Workload]] = {}
-    for owner in owners:
-        rounds.setdefault(copies[owner.key] if owner.name else 0, []).append(owner)
-        copies[owner.key] += 1
-    return [cluster_facts.place(together, known, evicts=True) for together in rounds.values()]
+    return [cluster_facts.place(together, known, evicts=True) for together in cluster_facts.of_one_cluster(owners)]
 
 
 def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from enum import Enum
 from operator import attrgetter
 from typing import NamedTuple, Optional, TYPE_CHECKING
@@ -240,6 +241,16 @@ def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: s
 
     cluster, errors = manifest_objects.with_manifests(known.cluster, sources, namespace)
     return known._replace(cluster=cluster, errors=(*known.errors, *errors))
+
+
+def of_one_cluster(workloads: Iterable[Workload]) -> list[list[Workload]]:
+    """Return lists of workloads that may be in one cluster: copies of an object are in different lists."""
+    copies: Counter[str] = Counter()
+    clusters: dict[int, list[Workload]] = {}
+    for owner in workloads:
+        clusters.setdefault(copies[owner.key] if owner.name else 0, []).append(owner)
+        copies[owner.key] += 1
+    return list(clusters.values())
 
 
 def place(

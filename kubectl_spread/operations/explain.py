@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.objects.keys import ObjectKey
@@ -26,6 +25,7 @@ from kubectl_spread.text.wording import count_noun
 if TYPE_CHECKING:
     from kubectl_spread.lint.workload import Subject
     from kubectl_spread.objects.workloads.manifest import Manifest
+    from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.text.source import SourceFile
 
 
@@ -163,6 +163,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.kubectl.situation import refused_changes
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
+    from kubectl_spread.lint.project import applied as accepted
     from kubectl_spread.lint.project import Project, RunContext
     from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
 
@@ -196,25 +197,31 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
     reports: list[PodReport] = []
     notes: list[str] = []
     release = next(iter(applied.profiles.values())).release
-    unchanged: set[ObjectKey] = set()  # as the API server refuses their manifests
-    for subject in project.subjects:
-        key, spec = key_of(subject.workload), fields(subject.manifest.plain, "spec")
-        for text in refused_changes(applied.cluster, subject.workload, spec, release):
-            missing.append(RefusedError(f'The {key.kind} "{key.name}" is invalid: {text}'))
-            unchanged.add(key)
-    workloads = [item for item in project.workloads if key_of(item) not in unchanged]
-    placements = cluster_facts.place(workloads, applied, explain_first=True)
-    for at, placement in enumerate(placements):
-        try:
-            found = pod_reports.of_placement(placements, at, settings._replace(known=applied))
-        except NotFoundError as error:
-            missing.append(error)
-            continue
-        reports += found
-        if placement.refused:
-            number = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
-            text = f"{placement.workload.key}: the API server refuses {number}: {placement.refused[0].message}"
-            missing.append(RefusedError(f"error: {text}"))
-        elif not found:
-            notes.append(f"{placement.workload.key}: {pod_reports.reason_without_pod(placement)}")
+    workloads: list[Workload] = []
+    files: dict[str, list[str]] = {}  # of the copies of a workload, by its key
+    for subject in accepted(project.subjects):
+        owner, spec = subject.workload, fields(subject.manifest.plain, "spec")
+        refusals = refused_changes(applied.cluster, owner, spec, release)
+        missing += [RefusedError(f'The {owner.kind} "{owner.name}" is invalid: {text}') for text in refusals]
+        if not refusals:
+            workloads.append(owner)
+            files.setdefault(owner.key, []).append(subject.manifest.document.source.name)
+    for number, owners in enumerate(cluster_facts.of_one_cluster(workloads)):
+        placements = cluster_facts.place(owners, applied, explain_first=True)
+        for at, placement in enumerate(placements):
+            try:
+                found = pod_reports.of_placement(placements, at, settings._replace(known=applied))
+            except NotFoundError as error:
+                missing.append(error)
+                continue
+            key = placement.workload.key
+            file = files[key][number] if placement.workload.name and len({*files[key]}) > 1 else ""
+            who = f"{key} ({file})" if file else key
+            reports += [report._replace(file=file) for report in found]
+            if placement.refused:
+                share = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
+                text = f"{who}: the API server refuses {share}: {placement.refused[0].message}"
+                missing.append(RefusedError(f"error: {text}"))
+            elif not found:
+                notes.append(f"{who}: {pod_reports.reason_without_pod(placement)}")
     return ExplainResult(reports, missing, errors, settings.known, tuple(notes))

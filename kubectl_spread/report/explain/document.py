@@ -74,6 +74,8 @@ def explanation(report: PodReport) -> Plain:
         **({} if table is None else to_document(table)),
         **{name: to_document(record) for name, record in more.items() if record is not None},
     }
+    if report.file:
+        fields["file"] = report.file
     if report.outlook is not None:
         from kubectl_spread.report import added_nodes  # loads `provisioners`
 

@@ -32,6 +32,7 @@ class PodReport(NamedTuple):
     workload: Optional[WorkloadState] = None
     alike: tuple[ObjectKey, ...] = ()
     placement: Optional[Placement] = None  # of the manifest that the pod is of
+    file: str = ""  # of the manifest, if other files have the same workload
     reported: ReportedMessage = ReportedMessage()
     comparison: Optional[MessageComparison] = None
     other_events: tuple[ClusterEvent, ...] = ()

@@ -58,7 +58,9 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
     is_cut = False
     keys: list[object] = []  # of the workloads; of the pods, if only those were requested
     for report in reports:
-        own = report.explanation.pod.key if report.placement is None else report.placement.workload.key
+        own = report.explanation.pod.key
+        if report.placement is not None:
+            own = f"{report.placement.workload.key} {report.file}"
         keys.append(own if report.workload is None else report.workload.key)
     has_evidence = len(set(keys)) == 1 or style.is_detailed
     for report, key in zip(reports, keys, strict=True):
@@ -243,10 +245,10 @@ def _ranges(ranges: Mapping[str, Range]) -> str:
 
 
 def headline(report: PodReport) -> str:
-    """Return the pod counts of a workload that is placed; empty if none of its pods is Pending."""
-    if report.placement is None or not report.placement.pending:
+    """Return the pod counts of a workload that is placed; empty if none of its pods is Pending and one file has it."""
+    if report.placement is None or not (report.placement.pending or report.file):
         return ""
-    return f"{table.unpainted(workloads.headline(report.placement))}."
+    return f"{table.unpainted(workloads.headline(report.placement, report.file))}."
 
 
 def _are(number: int) -> str:

@@ -155,3 +155,30 @@ def test_the_pod_of_a_manifest_is_the_one_that_waited(tmp_path: Path, capsys: py
 
     assert "The pod goes to new-node-1; then all 7 pods run." in out
     assert "equally good: add a node to zone b with cpu 1 free or add a node to zone c with cpu 1 free" in out
+
+
+def test_copies_of_a_workload_are_explained_one_by_one_with_their_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Copies are for different clusters, as in `check`: the pods of one do not count for the other."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web"}]}}
+    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    template["spec"]["topologySpreadConstraints"] = [{**spread, "labelSelector": {"matchLabels": {"app": "web"}}}]
+    files = []
+    for name in ("dev", "prod"):
+        files.append(str(tmp_path / f"{name}.yaml"))
+        spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+        web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+        Path(files[-1]).write_text(json.dumps(web), encoding="utf-8")
+    asked = ["explain", "-f", files[0], "-f", files[1], "--topology", "zones=2,nodes=1"]
+
+    assert run(asked) == 0
+    fits = "A new pod of Deployment default/web can be scheduled: it fits on 2 nodes (node-a1, node-b1)."
+    blocks = capsys.readouterr().out.split("\n\n")[:2]
+    assert [f"Deployment default/web ({file}): 2 of 2 replicas placed. {fits}" for file in files] == [
+        " ".join(block.split()) for block in blocks
+    ]
+    assert run([*asked, "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("explanation"))
+    assert [item["file"] for item in document["items"]] == files
