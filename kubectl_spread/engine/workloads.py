@@ -114,6 +114,14 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     )
 
 
+def with_manifests(owners: list[Workload], cluster: Cluster) -> Cluster:
+    """Return the cluster with the workloads as their manifests have them, and not as they run."""
+    known = with_controllers(owners, cluster)
+    written = {key_of(owner): owner for owner in owners if owner.kind != "Pod"}
+    changed = {key: known.controllers[key]._replace(workload=owner) for key, owner in written.items()}
+    return known._replace(controllers={**known.controllers, **changed})
+
+
 def _controller_key(owner: Workload) -> ObjectKey:
     controller = controller_of(owner)
     return ObjectKey(controller.kind, owner.namespace, controller.name)

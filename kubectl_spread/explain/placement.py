@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.engine.workloads import with_controllers
+from kubectl_spread.engine.workloads import with_manifests
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -179,12 +179,9 @@ def _predicted(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Pred
         for pod in cluster.pods
         if pod.uid not in evicted and (pod.node_name or pod.terminating or workload_of(pod, cluster) not in placements)
     )
-    # The workloads as they are in the manifests
-    owners = {key: placement.workload for key, placement in placements.items() if key.kind != "Pod"}
-    known = with_controllers(list(owners.values()), cluster)
-    written = {key: known.controllers[key]._replace(workload=owner) for key, owner in owners.items()}
+    known = with_manifests([placement.workload for key, placement in placements.items() if key.kind != "Pod"], cluster)
     return PredictedCluster(
-        known._replace(controllers={**known.controllers, **written}, pods=(*kept, *added)),
+        known._replace(pods=(*kept, *added)),
         placements,
         frozenset(pod.uid for pod in added),
         frozenset(item.pod.uid for placement in placements.values() for item in placement.unpredicted),

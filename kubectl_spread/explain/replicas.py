@@ -29,6 +29,7 @@ from kubectl_spread.engine.workloads import (
     running_pods,
     running_workload,
     with_controllers,
+    with_manifests,
 )
 from kubectl_spread.explain.explanation import (
     ClaimProblem,
@@ -291,7 +292,7 @@ def place(
     release = next(iter(profiles.values()))
     written = [owner for owner in workloads if owner.kind != "PodTemplate"]
     start = Start(written, cluster, profiles, known=known)
-    owners, cluster = start.owners, start.cluster
+    owners, cluster = start.owners, start.columns.cluster
     scheduler = Scheduler(start.columns, profiles)
     placer = Placer(cluster, scheduler, release, pick=pick or first_by_name)
     quotas: dict[str, QuotaUsage] = {}  # by namespace
@@ -340,7 +341,8 @@ def place(
 class Start:
     """Workloads and the cluster from which they are placed.
 
-    cluster, owned, owners: with the changes of the API server and the controllers. columns: before any pod is placed.
+    cluster, owned, owners: with the changes of the API server and the controllers. columns: before any pod is placed,
+    with the workloads as their manifests have them.
     """
 
     def __init__(
@@ -362,7 +364,8 @@ class Start:
         self.owned = owned.in_cluster(self.cluster)
         # perf: binding all pods takes most of the time of placing a few
         is_same = known is not None and self.cluster.pods is known[1].cluster.pods
-        self.columns = known[1].copy_for_cluster(self.cluster) if known and is_same else Columns(self.cluster)
+        written = with_manifests(self.owners, self.cluster)
+        self.columns = known[1].copy_for_cluster(written) if known and is_same else Columns(written)
 
 
 class _Placing(Queue):

@@ -754,9 +754,10 @@ def test_pods_with_other_constraints_are_of_another_revision(capsys: pytest.Capt
     """A manifest with matchLabelKeys counts none of the pods that run without them, as `simulate apply` does."""
     shop = EXAMPLES / "shop"
     run(["explain", "-f", str(shop / "web-fixed.yaml"), "--snapshot", str(shop / "cluster.yaml"), "-o", "json"])
-    (zones, _) = json.loads(capsys.readouterr().out)["constraints"]
+    zones, hosts = json.loads(capsys.readouterr().out)["constraints"]
 
     assert [0, 0] == [domain["matching"] for domain in zones["domains"][:2]]
+    assert zones["originText"] == hosts["originText"] == "the template of Deployment web"
 
 
 def test_the_last_pod_of_a_stateful_set_holds_no_other_up(capsys: pytest.CaptureFixture[str]) -> None:
