@@ -113,7 +113,7 @@ class CheckRun(NamedTuple):
         fixed: the number of findings that were fixed.
         known: the cluster facts.
         placements: of the workloads.
-        rollouts: of the workloads.
+        rollouts: of the workloads, and then of each further copy of some of them.
         facts: what the rules know about the cluster: the cluster facts, or else the domains in the configuration.
     """
 
@@ -127,7 +127,7 @@ class CheckRun(NamedTuple):
     fixed: int = 0
     known: Optional[LoadedCluster] = None
     placements: list[Placement] = []  # noqa: RUF012 (never changed)
-    rollouts: Optional[Rollouts] = None
+    rollouts: Sequence[Rollouts] = ()
     facts: Optional[KnownCluster] = None
 
     @property
@@ -227,27 +227,29 @@ def _origins(run: CheckRun) -> list[Optional[Subject]]:
     return [None if not subjects else subjects.pop() for subjects in owners]
 
 
-def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None) -> CheckRun:
+def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Sequence[Rollouts] = ()) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
-    are_running = rollouts is not None
+    are_running = bool(rollouts)
     every = [checked for result in run.results for checked in result.workloads]
     specs = grouped((checked.workload.key, fields(checked.manifest.plain, "spec")) for checked in every)
     rounds = [] if known is None else _placements(run, known, {} if are_running else specs)
-    placed_keys = dict.fromkeys(item.workload.key for one in rounds for item in one)
-    order = {key: number for number, key in enumerate(placed_keys)}
-    if rollouts is None and known is not None:
+    if known is not None and not are_running:
         from kubectl_spread.cluster.snapshot import Controller
         from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
 
-        for at, placed in reversed([*enumerate(rounds)]):
+        of_manifests: list[ManifestRollouts] = []
+        for at, placed in enumerate(rounds):
             workloads = [
-                ManifestWorkload(Controller(item.workload, spec=specs[item.workload.key][: at + 1][-1]), item)
-                for item in {item.workload.key: item for item in placed}.values()
-                if item.workload.key in specs
+                ManifestWorkload(Controller(first.workload, spec=specs[key][: at + 1][-1]), first)
+                for key, (first, *_) in grouped((item.workload.key, item) for item in placed).items()
+                if key in specs
             ]
-            rollouts = ManifestRollouts(workloads, known.cluster, known.profiles, copies=rollouts)
-            rounds[at] = rollouts.in_any_order(placed)
-    placements = sorted(itertools.chain(*rounds), key=lambda item: order[item.workload.key])
+            budget = of_manifests[0].budget if of_manifests else None
+            of_manifests.append(ManifestRollouts(workloads, known.cluster, known.profiles, budget))
+            rounds[at] = of_manifests[-1].in_any_order(placed)
+        rollouts = of_manifests
+    copies = grouped((item.workload.key, item) for one in rounds for item in one)  # in the order of the first ones
+    placements = list(itertools.chain(*copies.values()))
     run = run._replace(known=known, placements=placements, rollouts=rollouts)
     config, namespace = run.settings.config, run.settings.namespace
     if known is None and not config.domains:
@@ -272,10 +274,10 @@ def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Option
         known.cluster,
         known.profiles,
         placements=placements,
-        rollouts=rollouts,
+        rollouts=next(iter(rollouts), None),
         namespace=namespace,
         policies=policies,
-        specs={key: copies[0] for key, copies in specs.items()},
+        specs={key: first for key, (first, *_) in specs.items()},
         are_running=are_running,
     )
     return run._replace(facts=facts)
@@ -297,7 +299,7 @@ def report_of(run: CheckRun) -> tuple[CheckReport, SelectedFindings, tuple[str, 
         run.errors,
         _counts(run, judged, baselined=baselined),
         tuple(result.source.name for result in run.results),
-        rollouts=() if run.rollouts is None else run.rollouts.results(),
+        rollouts=tuple(item._replace(copy=at) for at, each in enumerate(run.rollouts) for item in each.results()),
         unread=run.known.cluster.unread if run.known is not None else (),
     )
     return report, judged, notes

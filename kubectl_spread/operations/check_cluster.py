@@ -63,7 +63,7 @@ def check_workloads(request: CheckRequest) -> CheckResult:
     incomplete = waits.union((item.key for item in running.lost), (item.key for item in running.uncreated))
     settled = {key: controller for key, controller in controllers.items() if key not in incomplete}
     # Rules may need the placement of each workload, and placing all at once is cheaper.
-    rollouts = RolloutChecker(cluster, known.profiles, settled)
+    rollouts = [RolloutChecker(cluster, known.profiles, settled)]
     run = check.with_cluster(CheckRun(asked, results, [], len(results)), known, rollouts)
     report, _, notes = check.report_of(run)
     report = report._replace(

@@ -353,18 +353,16 @@ class ManifestRollouts:
         workloads: Sequence[ManifestWorkload],
         cluster: Cluster,
         profiles: Mapping[str, Profile],
-        *,
-        copies: Optional[ManifestRollouts] = None,
+        budget: Optional[Budget] = None,
     ) -> None:
-        """Store the input; `copies` are of the same workloads once more, on another cluster."""
-        self._copies = copies
+        """Store the input; copies of the workloads, which are for other clusters, share the budget."""
         self._workloads = [item for item in workloads if item.key.kind in reading.KINDS]
         # Pods of a manifest's workload may run although the cluster facts lack the workload.
         running = [item for item in self._workloads if any(pod.ran_already for pod in item.placement.placed)]
         controllers = {**{item.key: item.controller for item in running}, **cluster.controllers}
         self._cluster = cluster = cluster._replace(controllers=controllers)
         self._profiles = profiles
-        self.budget: Budget = Budget(STATES) if copies is None else copies.budget
+        self.budget = budget or Budget(STATES)
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
         self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self.budget)
 
@@ -377,8 +375,7 @@ class ManifestRollouts:
             else self._checker.simulate(question, rollouts=len(self._new))
             for question in map(_creation, self._groups)
         ]
-        others = () if self._copies is None else self._copies.results()
-        return (*creations, *(item for item in rollouts if item is not None), *others)
+        return (*creations, *(item for item in rollouts if item is not None))
 
     def in_any_order(self, placements: Sequence[Placement]) -> list[Placement]:
         """Return placements with the certainty that the engine gives them.

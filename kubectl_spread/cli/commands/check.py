@@ -26,6 +26,7 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
     wants_colour,
 )
+from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
@@ -259,11 +260,11 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
     if report.rollouts and "gitlab" in formats:
         default = outcome.run.settings.namespace
         report = report._replace(
-            places={
-                (item.workload.kind, item.workload.namespace or default, item.workload.name): item.place(())
-                for result in reversed(outcome.run.results)
-                for item in reversed(result.workloads)  # of copies, the first
-            }
+            places=grouped(
+                ((item.workload.kind, item.workload.namespace or default, item.workload.name), item.place(()))
+                for result in outcome.run.results
+                for item in result.workloads
+            )
         )
     for output in outputs:
         width = None if output.file else finding_width()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -79,7 +80,20 @@ class CheckReport(NamedTuple):
     origins: Sequence[str] = ()
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
-    places: Mapping[tuple[str, ...], Place] = {}  # for gitlab: by kind, namespace and name
+    places: Mapping[tuple[str, ...], Sequence[Place]] = {}  # for gitlab: by kind, namespace and name
+
+    @property
+    def rollouts_of_placements(self) -> list[Optional[RolloutResult]]:
+        """Return the rollout of each placed workload, in the order of the placements; None for one without."""
+        results = {(item.key, item.copy): item for item in self.rollouts if not item.is_creation}
+        copies = Counter[tuple[str, ...]]()
+        found = []
+        for placement in self.placements:
+            owner = placement.workload
+            key = ObjectKey(owner.kind, owner.namespace, owner.name)
+            found.append(results.get((key, copies[key])))
+            copies[key] += 1
+        return found
 
 
 def render(report: CheckReport, name: str, *, width: Optional[int] = None) -> str:

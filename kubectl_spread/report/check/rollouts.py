@@ -34,7 +34,8 @@ class RolloutResult(NamedTuple):
 
     keys: the workloads; several only if they are created together. because: reason why the verdict is not known.
     played: the simulated step, with the shortest way to get stuck. explanation: of a pod that stays Pending at the end
-    of that way. old: number of pods that a current rollout has to replace.
+    of that way. old: number of pods that a current rollout has to replace. copy: 0 for the first manifest of each
+    workload, 1 for the next one of the same name.
     """
 
     keys: tuple[ObjectKey, ...]
@@ -45,6 +46,7 @@ class RolloutResult(NamedTuple):
     played: Optional[PlayedStep] = None
     explanation: Optional[Explanation] = None
     old: int = 0
+    copy: int = 0
 
     @property
     def key(self) -> ObjectKey:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.containers import grouped
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import table
@@ -176,15 +175,13 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[st
 
         explain = f"$ {safe(report.explain)}  # and what helps" if report.explain else ""
     if report.placements:
-        left = grouped((item.key, item) for item in report.rollouts if not item.is_creation)
         is_few = len(report.placements) <= MOST_ALIKE
         stuck: list[tuple[Hashable, str, list[str]]] = []
         fine: list[str] = []
         completing = []
-        for placement, headline in zip(report.placements, _headlines(report), strict=True):
+        every = zip(report.placements, _headlines(report), report.rollouts_of_placements, strict=True)
+        for placement, headline, result in every:
             owner = placement.workload
-            copies = left.get(ObjectKey(owner.kind, owner.namespace, owner.name))
-            result = copies.pop(0) if copies else None
             is_stuck = placement.is_stuck or (result is not None and result.is_stuck)
             block = workloads.lines(placement, headline, is_brief=not is_few)
             if result is not None and (is_few or is_stuck):

@@ -9,7 +9,6 @@ from typing import Any, Optional
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Unread
-from kubectl_spread.containers import grouped
 from kubectl_spread.engine.workloads import newest_hash
 from kubectl_spread.explain.placement import Placement, predictions
 from kubectl_spread.explain.status import (
@@ -263,14 +262,14 @@ def tone(workload: WorkloadStatus) -> str:
 
 def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) -> list[Picture]:
     """Return a picture of each placed workload; those with problems first."""
-    results = grouped((item.key, item) for item in report.rollouts if not item.is_creation)
+    results = dict(zip(map(id, report.placements), report.rollouts_of_placements, strict=True))
     troubled, others = list[Picture](), list[Picture]()
     for predicted in predictions(cluster, report.placements):
         pods = ClusterPods(predicted.cluster, predicted.new, unpredicted=predicted.unpredicted)
         placements = predicted.placements
         for item in statuses(predicted.cluster, facts.profiles, wants=lambda key, _: key in placements):  # noqa: B023
-            placement, copies = placements[item.key], results.get(item.key)
-            rollout = copies.pop(0) if copies else None
+            placement = placements[item.key]
+            rollout = results[id(placement)]
             is_troubled = bool(placement.stuck or placement.refused or placement.on_missing_nodes)
             is_troubled = is_troubled or (rollout is not None and rollout.is_stuck)
             lines = workloads.details(placement)

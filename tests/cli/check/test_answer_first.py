@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,38 @@ def test_each_copy_of_a_workload_has_its_own_rollout(tmp_path: Path, capsys: pyt
     assert code == 1
     assert found[0] == "  next rollout: completes in every outcome"
     assert found[1].startswith("  next rollout: gets stuck in every outcome, because a new pod of web stays Pending: ")
+
+
+def test_a_copy_without_pods_has_no_rollout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rollout of the second copy is not told of the first."""
+    stuck = MANIFEST.format(name="web", cpu=15)
+    (tmp_path / "a.yaml").write_text(stuck.replace("replicas: 2", "replicas: 0"))
+    (tmp_path / "b.yaml").write_text(stuck)
+    where = [str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101"]
+    run(["check", *where])
+    first, second = capsys.readouterr().out.split("\n\n")
+    run(["check", *where, "-o", "gitlab"])
+    (entry,) = json.loads(capsys.readouterr().out)
+
+    assert first.startswith(f"Deployment default/web ({tmp_path / 'a.yaml'}): 0 of 0 replicas placed")
+    assert "rollout" not in first
+    assert "next rollout: gets stuck in every outcome" in second
+    assert entry["location"]["path"].endswith("b.yaml")
+
+
+def test_many_copies_of_a_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their number is not limited by the depth of the stack."""
+    for number in range(300):
+        (tmp_path / f"{number}.yaml").write_text(MANIFEST.format(name="web", cpu=1))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 200)
+    try:
+        code = run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101"])
+    finally:
+        sys.setrecursionlimit(limit)
+
+    assert code == 0
+    assert "checked 300 workloads" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["check"], ["explain", "-f"]])
