@@ -142,16 +142,17 @@ def sentence(result: RolloutResult) -> str:
 
 def by_answer(results: Sequence[RolloutResult]) -> Iterator[str]:
     """Yield a line for each kind of answer, in words that many workloads share, with the names of its workloads."""
-    named: dict[str, list[str]] = {}
-    seen = Counter(resource(item.key) for item in results)
+    named: dict[str, Counter[str]] = {}
+    seen = Counter(resource(key) for key in {item.key for item in results})
     for item in results:
         text = "completes in every simulated run, not in every possible outcome"
         if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
             text = _outcome(item)
         where = f" in {item.key.namespace}" if seen[resource(item.key)] > 1 else ""
-        named.setdefault(f"{_LABELS[item.kind].capitalize()} {text}", []).append(f"{resource(item.key)}{where}")
+        named.setdefault(f"{_LABELS[item.kind].capitalize()} {text}", Counter())[f"{resource(item.key)}{where}"] += 1
     for text, names in named.items():
-        yield f"{text}: {safe(comma_list(names))}"
+        copies = [f"{name} ({number} copies)" if number > 1 else name for name, number in names.items()]
+        yield f"{text}: {safe(comma_list(copies))}"
 
 
 def _outcome(result: RolloutResult) -> str:

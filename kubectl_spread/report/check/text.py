@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from enum import IntEnum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Severity
@@ -130,23 +131,38 @@ def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
 _MOST_WHOLE = 4  # findings that are shown with their lines
 
 
-def render(report: CheckReport) -> str:
-    """Return blocks with an empty line between them; of running workloads, the worst finding first.
+class _Rank(IntEnum):
+    """The order of blocks: what fails comes first."""
 
-    The answer is first: whether the pods find nodes. Of many workloads, those for which all is well come last. Many
-    findings are shown in brief.
+    STUCK = 0  # workloads with pods that stay Pending, and running workloads
+    ERRORS = 1
+    PLACED = 2  # workloads, if they are few
+    FINDINGS = 3
+    LAST = 4
+
+
+def render(report: CheckReport) -> str:
+    """Return blocks with an empty line between them: what fails first, and the worst finding first.
+
+    Of many workloads, those for which all is well come last. Many findings are shown in brief.
     """
     is_running = report.running is not None
     order = list(Severity)
-    found = sorted(report.findings, key=lambda item: order.index(item.rule.severity)) if is_running else report.findings
+    found = sorted(report.findings, key=lambda item: order.index(item.rule.severity))
     groups = list(_grouped(found, 1 if is_running else MOST_ALIKE))
     is_brief = len(groups) > _MOST_WHOLE
     groups = list(_grouped(found, 1)) if is_brief else groups
-    blocks = [lines(*item, width=report.width, is_running=is_running, is_brief=is_brief) for item in groups]
-    blocks = [[line for block in blocks for line in block]] if is_brief else blocks
-    others = [(is_first, table.hang_indent(block, report.width)) for is_first, block in _blocks_beside_findings(report)]
-    first, last = ([block for is_first, block in others if is_first == wanted] for wanted in (True, False))
-    return "\n\n".join("\n".join(block) for block in [*first, *blocks, *last])
+    blocks: dict[_Rank, list[list[str]]] = {rank: [] for rank in _Rank}
+    for finding, others in groups:
+        own = blocks[_Rank.ERRORS if finding.rule.severity is Severity.ERROR else _Rank.FINDINGS]
+        block = lines(finding, others, width=report.width, is_running=is_running, is_brief=is_brief)
+        if is_brief and own:
+            own[0] += block
+        else:
+            own.append(block)
+    for rank, block in _blocks_beside_findings(report):
+        blocks[rank].append(table.hang_indent(block, report.width))
+    return "\n\n".join("\n".join(block) for of_rank in blocks.values() for block in of_rank)
 
 
 def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, Sequence[Finding]]]:
@@ -165,10 +181,10 @@ def _grouped(findings: Sequence[Finding], most: int) -> Iterator[tuple[Finding, 
             yield finding, group[1:]
 
 
-def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[str]]]:
+def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[_Rank, list[str]]]:
     """Yield the lines about placements with their rollouts, running workloads and unreadable resources.
 
-    Each comes with whether it belongs before the findings. Of many workloads, the steps of rollouts are left out.
+    Of many workloads, the steps of rollouts are left out.
     """
     if report.placements or report.running is not None:
         from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
@@ -190,22 +206,24 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[bool, list[st
             if placement.stuck and explain:
                 block, explain = [*block, f"    {explain}"], ""
             if is_few:
-                yield True, block
+                yield _Rank.STUCK if is_stuck else _Rank.PLACED, block
             elif is_stuck:
                 stuck.append((reason, safe(owner.key), block))
             else:
                 fine += block
                 completing += [result] if result is not None else []
-        yield from ((True, block) for block in ([*together(stuck)], *rollouts.creations(report.rollouts)) if block)
+        for block in ([*together(stuck)], *rollouts.creations(report.rollouts)):
+            yield from [(_Rank.STUCK, block)] if block else []
         more = first_of(fine, _MOST_LINES, lambda left: f"and {left} more lines like these: -o concise prints all")
-        yield from ((False, block) for block in ([*more, *rollouts.by_answer(completing)],) if block)
+        end = [*more, *rollouts.by_answer(completing)]
+        yield from [(_Rank.LAST, end)] if end else []
     if report.running is not None and (any(report.running) or report.rollouts):
         hint = [f"  {explain}"] if explain else []
-        yield True, [*workloads.running_lines(report.running), *hint, *rollouts.of_running(report.rollouts)]
+        yield _Rank.STUCK, [*workloads.running_lines(report.running), *hint, *rollouts.of_running(report.rollouts)]
     if report.unread:
         from kubectl_spread.report import documents  # json: 5 ms
 
-        yield report.running is not None, [documents.line(report.unread)]
+        yield _Rank.LAST if report.running is None else _Rank.STUCK, [documents.line(report.unread)]
 
 
 def _headlines(report: CheckReport) -> list[str]:

@@ -1,4 +1,4 @@
-"""The answer of a check is first: whether the pods find nodes, and the command that says what helps."""
+"""The answer of a check is first: what fails, and the command that says what helps."""
 
 from __future__ import annotations
 
@@ -40,8 +40,28 @@ def _headings(tmp_path: Path, capsys: pytest.CaptureFixture[str], *cpus: int) ->
     return [line.split("/")[1].split(":")[0] if line.startswith("Deployment ") else "finding" for line in heads]
 
 
-def test_a_few_workloads_are_before_the_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ["web-0", "web-1"] == _headings(tmp_path, capsys, 1, 1)[:2]
+def test_what_fails_is_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The stuck workload, the error, the workload that is well, and the findings that do not fail."""
+    for name, cpu, changes in (("a", 1, ("", "")), ("b", 50, ("", "")), ("c", 1, ("maxSkew: 1", "maxSkew: 0"))):
+        text = MANIFEST.format(name=f"web-{name}", cpu=cpu).replace(*changes)
+        selector = f"DoNotSchedule, labelSelector: {{matchLabels: {{app: web-{name}}}}}"
+        (tmp_path / f"{name}.yaml").write_text(text.replace("DoNotSchedule", selector))
+    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101,SPR401"])
+    found = capsys.readouterr().out.splitlines()
+    heads = [line for line in found if line.startswith(("Deployment ", str(tmp_path)))]
+
+    assert heads[0].startswith("Deployment default/web-b: 0 of 2 ")
+    assert heads[1].startswith(f"{tmp_path / 'c.yaml'}:12:19: error SPR101 ")
+    assert heads[2].startswith("Deployment default/web-a: 2 of 2 ")
+    assert heads[3].startswith(f"{tmp_path / 'a.yaml'}:12:10: warning SPR401 ")
+
+
+def test_copies_of_a_workload_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "abcd":
+        (tmp_path / f"{name}.yaml").write_text(MANIFEST.format(name="web", cpu=1))
+    run(["check", str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101"])
+
+    assert capsys.readouterr().out.endswith("\nNext rollout completes in every outcome: deployment/web (4 copies)\n")
 
 
 def test_of_many_only_the_stuck_are_before_the_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,8 +117,8 @@ def test_each_copy_of_a_workload_has_its_own_rollout(tmp_path: Path, capsys: pyt
     found = [line for line in capsys.readouterr().out.splitlines() if "rollout" in line]
 
     assert code == 1
-    assert found[0] == "  next rollout: completes in every outcome"
-    assert found[1].startswith("  next rollout: gets stuck in every outcome, because a new pod of web stays Pending: ")
+    assert found[0].startswith("  next rollout: gets stuck in every outcome, because a new pod of web stays Pending: ")
+    assert found[1] == "  next rollout: completes in every outcome"
 
 
 def test_a_copy_without_pods_has_no_rollout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

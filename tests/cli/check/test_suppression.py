@@ -44,7 +44,7 @@ def check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Check:
 
     def checked(text: str, *args: str) -> list[str]:
         (tmp_path / "web.yaml").write_text(text)
-        run(["check", str(tmp_path / "web.yaml"), *args])
+        run(["check", str(tmp_path / "web.yaml"), "-o", "concise", *args])
         return [" ".join(found) for found in re.findall(r"web.yaml:(\d+):\d+: \w+ (SPR\d+)", capsys.readouterr().out)]
 
     return checked
