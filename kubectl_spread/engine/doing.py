@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Optional, Union
 
@@ -27,6 +28,8 @@ from kubectl_spread.engine.world import World, WorldFacts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import fields
+
+_NODE = 4  # place of the node in a slot
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
@@ -180,8 +183,13 @@ def _change_pods(draft: Draft, op: Any) -> None:
 
 
 def _slots(draft: Draft, uids: Iterable[str]) -> tuple[Slot, ...]:
+    """Return the slots of initial pods. A pod that waited at the start may have got a node since."""
     known = draft.world.slot_of
-    return tuple(known[uid] for uid in uids if uid in known)
+    now = Counter(slot(pod) for pod in draft.pods if not pod.is_new)
+    bound = (now - Counter(known.values())).elements()
+    later = {(*named[:_NODE], PENDING, *named[_NODE + 1 :]): named for named in bound}
+    found = (known[uid] for uid in uids if uid in known)
+    return tuple(named if now[named] else later.get(named, named) for named in found)
 
 
 def _nodes_of(draft: Draft, names: Iterable[str]) -> list[int]:

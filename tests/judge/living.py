@@ -101,7 +101,8 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     if ready is not None and is_lost:
         others = [item for item in conditions if item["type"] != "Ready"]
         status["conditions"] = [*others, {**ready, "reason": nodes.NODE_LOST}]
-    if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
+    is_over = objects.is_terminated(pod) or objects.is_terminating(pod)  # Then its failure may be counted already.
+    if objects.controller_of(pod).get("kind") == "Job" and not is_over:
         pod["metadata"]["finalizers"] = [job.FINALIZER]
 
 

@@ -16,6 +16,9 @@ JOB_WAITS = ("jobs", 87)  # a Job replaces its pod once it is gone, while anothe
 SCALED_BACK = ("autoscalers", 91116)  # an autoscaler removes ordinals that a scale has just created
 KEPT_IN_TIME = ("autoscalers", 94009)  # an autoscaler wants a pod before its StatefulSet deletes it
 DRAINED_ON = ("no-grace", 95004)  # a drain goes on to the next node before a StatefulSet creates its pods again
+NAMED_AS_IT_WAITED = (("jobs", 8010), ("dead-nodes", 8111))  # a pod gets a node before the command deletes it
+COUNTED_BEFORE = ("dead-nodes", 8016)  # a Job has counted a pod that is still terminating
+NO_ORPHAN = ("jobs", 7009)  # a terminating pod without a node is no disruption
 FAMILIES = tuple(sorted(families.FAMILIES))
 
 
@@ -47,6 +50,9 @@ def test_both_models_end_in_the_same_states(seed: int, daemons: bool) -> None:
         SCALED_BACK,
         KEPT_IN_TIME,
         DRAINED_ON,
+        *NAMED_AS_IT_WAITED,
+        COUNTED_BEFORE,
+        NO_ORPHAN,
     ],
 )
 def test_both_models_agree_on_a_family(family: str, seed: int) -> None:

@@ -190,3 +190,19 @@ def test_a_pod_that_has_succeeded_is_about_to_be_counted(index: Optional[int]) -
     assert {item.ordinal for outcome in next_one.last.outcomes for item in outcome.pods} == {
         None if index is None else 1
     }
+
+
+def test_a_pod_that_has_got_a_node_meanwhile_is_deleted() -> None:
+    """It waits at the start; the pod of another Job makes room before the command that names it."""
+    other = pod("other", "a1")
+    other["metadata"] |= {"ownerReferences": [], "labels": {"app": "other"}}
+    waiting = pod("batch-x", "")
+    for item in (other, waiting):
+        item["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    waiting["status"] = {"phase": "Pending"}
+    workload = job(backoffLimit=0, parallelism=1, completions=1)
+    start = [node("a1", "a", cpu="1"), workload, other, waiting]
+    answer = run(start, steps.DeletePods(("other",)), steps.DeletePods(("batch-x",)))
+
+    assert [len(outcome.pods) for outcome in answer.steps[-2].outcomes] == [1]
+    assert all(outcome.workloads[JOB].has_failed for outcome in answer.last.outcomes)

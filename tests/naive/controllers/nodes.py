@@ -173,7 +173,8 @@ def collect(world: World, pod: Plain) -> Iterator[World]:
         if pod["metadata"].get("finalizers"):
             failed = terminated(pod)
             if not objects.is_terminated(pod):
-                failed = terminated(disrupted(pod, "DeletionByPodGC"), phase="Failed")
+                is_orphan = bool(name) and node is None
+                failed = terminated(disrupted(pod, "DeletionByPodGC") if is_orphan else pod, phase="Failed")
             if failed == pod:
                 return
             after.put(failed)
