@@ -219,13 +219,12 @@ class Judge:
         pinned = required_node(pod.cls)
         if pinned is not None:
             return (pinned,)
+        usual = () if self.problem.exists else self._own_placed(self._before.outcomes[0])
         for outcome in answer.outcomes:
             came, _ = self._exchanged(self._own_placed(outcome))
             name = _usual_name(pod)
-            if not self.problem.exists:
-                usual = Counter(other.node for other in self._own_placed(self._before.outcomes[0]))
-                more = Counter(other.node for other in came) - usual
-                came = [other for other in came if other.node in more] or came
+            more = Counter(other.node for other in came) - Counter(other.node for other in usual)
+            came = [other for other in came if other.node in more] or came
             same = [other for other in came if other.name == name and (other.is_original or self._key is None)]
             if same and len(self.problem.own) > 1 and self._key is not None:  # Any of them may come first.
                 same = [other for other in came if other.is_original and other.revision == same[0].revision]

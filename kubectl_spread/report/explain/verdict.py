@@ -431,10 +431,11 @@ def _by_constraint(report: ConstraintReport, found: Cause, explanation: Explanat
     where = join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names)
     only = f"Its only node, {safe(found.decisive[0])}," if len(found.decisive) == 1 else "Every node there"
     others = [item.allowed for item in explanation.requirements if item.position != report.constraint.position]
+    without_key = set(report.without_key)
     lacking = [  # These nodes would fit if they had the label.
         node
         for node, *allowed in zip(explanation.node_names, *others, strict=True)
-        if all(allowed) and node in report.without_key
+        if all(allowed) and node in without_key
     ]
     verb = "lacks" if len(lacking) == 1 else "lack"
     if lacking and not report.eligible_domains:
