@@ -36,6 +36,10 @@ _HEAD = f"""\
 # Rules: minimal (errors only), default, or strict (all rules, with opinions).
 profile: default
 """
+_PATHS = """\
+# What `kubectl spread check` reads if no file is named: everything below this directory.
+paths: [.]
+"""
 PRE_COMMIT = ".pre-commit-config.yaml"
 _NAMES = ("kubectl-spread/kubectl-spread", "kubectl-spread.git")
 _LABELS = ("topology.kubernetes.io/region", ZONE)
@@ -92,7 +96,7 @@ def plan_setup(directory: str) -> SetupPlan:
             raise item
     objects = [item for source in sources if looks_like_objects(source.text) for item in objects_of(source)]
     roots = kustomizations(sources)
-    changes = [_config(root, _settings(root, objects))]
+    changes = [_config(root, {"paths": _PATHS, **_settings(root, objects)})]
     if os.path.exists(os.path.join(root, ".git")):
         kinds = {item.kind for item in objects}
         # Several files belong together, so that the whole project should be checked at once.

@@ -20,6 +20,10 @@ from kubectl_spread.text.source import SourceFile
 EXTENSIONS = (".yaml", ".yml", ".json")
 CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")
 _NO_MANIFESTS = frozenset({*CONFIGS, ".pre-commit-config.yaml", ".pre-commit-hooks.yaml"})
+# A baseline, a policy, a topology or a report of this program; a snapshot may be the cluster of an answer.
+_OWN = re.compile(
+    r"""(?:\s|#.*\n|---)*(?:\{\s*)?"?apiVersion"?\s*:\s*"?kubectl-spread/v1"?[\s,]*"?kind"?\s*:\s*(?!"?Snapshot)\S"""
+)
 # Directories of tools, which hold no manifests of the repository; other hidden ones may.
 OF_TOOLS = frozenset(
     f".{name}"
@@ -108,7 +112,8 @@ def inputs(
             is_refused = inside is not None and outside(path, inside) is not None
             error.is_aside = not named and not is_refused and _names_no_constraints(path)
             yield error
-        else:
+            continue
+        if named or not is_own(source.text):
             yield Input(source, named, is_file=os.path.isfile(path), is_fixture=is_fixture and not named)
 
 
@@ -131,6 +136,11 @@ def files(
         elif (where := os.path.abspath(found.path)) not in seen:
             seen.add(where)
             yield found._replace(named=where in named and not exclusion.is_forced)
+
+
+def is_own(text: str) -> bool:
+    """Return whether a text is a document of this program, so that it is no manifest."""
+    return _OWN.match(text) is not None
 
 
 def config_path(directory: str) -> Optional[str]:

@@ -312,7 +312,7 @@ def _show_diff(request: CheckRequest, *, unsafe: bool, colour: bool) -> int:
 def _show_files(request: CheckRequest, config: Config) -> int:
     """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
     from kubectl_spread.lint.roots import roots_of
-    from kubectl_spread.sources.files import files, read_text
+    from kubectl_spread.sources.files import files, is_own, read_text
 
     given = check.input_paths(request, config)
     asked = check.settings(request, config)
@@ -323,8 +323,10 @@ def _show_files(request: CheckRequest, config: Config) -> int:
         try:
             if isinstance(found, SourceError):
                 raise found
-            paths.append(found.path)
-            results += [asked.read(read_text(found.path))] if found.path != "-" else []
+            source = read_text(found.path) if found.path != "-" else None
+            if source is None or found.named or not is_own(source.text):
+                paths.append(found.path)
+                results += [asked.read(source)] if source is not None else []
         except SourceError as error:
             errors += 1
             print_error(error)

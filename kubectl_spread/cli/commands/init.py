@@ -44,7 +44,7 @@ def command(directory: str, color: str, write: bool) -> int:
 
     \b
       # Write it, then check the whole repository
-      kubectl spread init --write && kubectl spread check --project
+      kubectl spread init --write && kubectl spread check
 
     \b
     Exit codes:
@@ -52,7 +52,8 @@ def command(directory: str, color: str, write: bool) -> int:
       2  wrong usage, or the existing configuration is invalid
       3  a file could not be read or written
     """  # noqa: D301
-    from kubectl_spread.operations.init import plan_setup
+    from kubectl_spread import __version__
+    from kubectl_spread.operations.init import plan_setup, REPOSITORY_URL
     from kubectl_spread.operations.init import write as write_files
     from kubectl_spread.report import diff
     from kubectl_spread.text.source import SourceFile
@@ -83,7 +84,11 @@ def command(directory: str, color: str, write: bool) -> int:
     if len(plan.changes) == 1:
         click.echo("no pre-commit hook is proposed: this is not a git repository", err=True)
     if any(change.is_change for change in plan.changes):
-        hint = "next: kubectl spread check --project; with --topology zones=3,nodes=2 it also places the pods"
+        hint = (
+            "next: kubectl spread check; with --topology zones=3,nodes=2 it also places the pods\n"
+            f"a workflow with `uses: kubectl-spread/kubectl-spread@v{__version__}` checks the same on GitHub: "
+            f"{REPOSITORY_URL}/blob/main/docs/install.md#github-actions"
+        )
         click.echo(hint if write else "nothing was written; --write writes these files", err=True)
     return Exit.CLEAN
 

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.main import run
-from kubectl_spread.sources import config
+from kubectl_spread.sources import config, files
 
 WEB = """\
 apiVersion: apps/v1
@@ -124,7 +124,7 @@ def test_an_empty_directory_has_a_profile_alone(tmp_path: Path, monkeypatch: pyt
     """Without git there is no pre-commit hook."""
     monkeypatch.chdir(tmp_path)
 
-    assert {"profile": "default"} == proposed(tmp_path)
+    assert {"profile": "default", "paths": ["."]} == proposed(tmp_path)
     assert [".kubectl-spread.yaml"] == [path.name for path in tmp_path.iterdir()]
 
 
@@ -149,7 +149,7 @@ def test_a_subdirectory_stands_for_its_repository(repository: Path, monkeypatch:
 def test_nothing_is_guessed_from_the_layout(files: dict[str, str], repository: Path) -> None:
     put(repository, **files)
 
-    assert {"profile": "default"} == proposed(repository)
+    assert {"profile": "default", "paths": ["."]} == proposed(repository)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,8 @@ def test_the_whole_configuration_is_short_and_gives_reasons(repository: Path) ->
     assert lines[2:] == [
         "# Rules: minimal (errors only), default, or strict (all rules, with opinions).",
         "profile: default",
+        "# What `kubectl spread check` reads if no file is named: everything below this directory.",
+        "paths: [.]",
         "# The lowest version of the kubelets in cluster.yaml.",
         'kubernetesVersion: "1.33"',
         "# Labels of the nodes in cluster.yaml.",
@@ -288,7 +290,12 @@ def test_an_existing_configuration_gets_the_settings_that_it_lacks(newline: str,
     assert not (repository / ".kubectl-spread.yaml").exists()
     assert after.startswith(mine + newline + newline)
     assert after.count("\n") == after.count(newline)
-    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "domains": {ZONE: ["a", "b"]}} == YAML(typ="safe").load(after)
+    assert {
+        "ignore": "SPR5",
+        "kubernetesVersion": 1.29,
+        "paths": ["."],
+        "domains": {ZONE: ["a", "b"]},
+    } == YAML(typ="safe").load(after)
 
 
 def test_a_configuration_in_braces_is_not_touched(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,7 +304,7 @@ def test_a_configuration_in_braces_is_not_touched(repository: Path, capsys: pyte
 
     assert 0 == run(["init", "--write"])
     assert "{profile: strict}\n" == (repository / ".kubectl-spread.yaml").read_text()
-    assert f"domains:\n  {ZONE}: [a, b]\n" in capsys.readouterr().err
+    assert f"paths: [.]\n# Labels of the nodes in nodes.yaml.\ndomains:\n  {ZONE}: [a, b]\n" in capsys.readouterr().err
 
 
 def test_an_invalid_configuration_is_reported(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -311,7 +318,7 @@ def test_broken_files_are_skipped(repository: Path) -> None:
     put(repository, broken="kind: [\n", deploy__web=WEB, binary="kind: \0\n")
     (repository / "link.yaml").symlink_to("nowhere")
 
-    assert {"profile": "default"} == proposed(repository)
+    assert {"profile": "default", "paths": ["."]} == proposed(repository)
 
 
 def test_a_missing_directory_is_unreadable(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,3 +352,33 @@ def test_the_configuration_of_pre_commit_is_no_checked_file(
     run(["check", "."])
 
     assert "in 1 file:" in capsys.readouterr().err
+
+
+def test_after_init_a_check_needs_no_file(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And a hint names the workflow. Neither the configuration, the baseline nor a policy is a checked file."""
+    put(repository, deploy__web=WEB, policy="# ours\n---\napiVersion: kubectl-spread/v1\nkind: Policy\n")
+    assert 0 == run(["init", "--write"])
+    assert f"`uses: kubectl-spread/kubectl-spread@v{__version__}` checks the same on GitHub" in capsys.readouterr().err
+    assert 0 == run(["check", "--write-baseline", "baseline.json"])
+    capsys.readouterr()
+
+    assert 0 == run(["check"])
+    assert capsys.readouterr().err.startswith("checked 1 workload in 1 file: ")
+    assert 0 == run(["check", "--show-files"])
+    assert "./deploy/web.yaml\n" == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# ours\n---\napiVersion: kubectl-spread/v1\nkind: Policy\n", True),
+        ('{"apiVersion": "kubectl-spread/v1", "kind": "Baseline"}', True),
+        ('{\n  "apiVersion": "kubectl-spread/v1",\n  "kind": "Baseline"\n}', True),
+        ('{"apiVersion": "kubectl-spread/v1", "kind": "Snapshot"}', False),
+        ("apiVersion: kubectl-spread/v1\nkind: Snapshot\n", False),
+        ("apiVersion: v1\nkind: ConfigMap\ndata: {a: 'apiVersion: kubectl-spread/v1, kind: Policy'}\n", False),
+    ],
+)
+def test_documents_of_this_program_are_no_manifests(text: str, expected: bool) -> None:
+    """A snapshot in a directory has a note of its own."""
+    assert expected is files.is_own(text)
