@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from typing import Any, Optional, TYPE_CHECKING
 
 import click
@@ -113,10 +114,12 @@ def command(
     rules = [rule for flag in flags for rule in asked.pop(flag)]
     if keep is not None and not survive:
         raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum")
-    try:
-        rules += [texts.survive(text, keep) for text in survive]
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    for text in survive:
+        try:
+            rules.append(texts.survive(text, keep))
+        except ValueError as error:
+            words = "" if keep is None else f"{shlex.join(('--survive', text, '--keep', keep))}: "
+            raise click.UsageError(f"{words}{error}") from None
     if replicas is not None and shards is not None:
         raise click.UsageError("--replicas and --shards exclude each other")
     made = _policy(policy, rules, label_selector, allow_pending=allow_pending)

@@ -13,7 +13,7 @@ from kubectl_spread.text.wording import comma_list, count_noun, did_you_mean, sh
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
 LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
-_COUNT = re.compile(r"[0-9]{1,7}\Z")
+_MOST = 9_999_999
 _FRACTION = re.compile(r"([0-9]{1,7})\s*/\s*([0-9]{1,7})\Z")
 _PERCENT = re.compile(r"([0-9]{1,3})%\Z")
 
@@ -65,7 +65,7 @@ def _share(text: str, option: str, *, sign: str = "") -> PolicyRule:
     key, equals, share = (part.strip() for part in text.partition("="))
     if not (key and equals and share) or share.startswith(("<", "=")):
         raise PolicyTextError(f"{short(text) or 'the empty text'} is not KEY=SHARE: write {option} zone=1/2")
-    if _COUNT.match(share):
+    if _number(share) is not None:
         raise PolicyTextError(f"{share} is no share: write {option} {key}=1/2, or --max-count {key}={share} for pods")
     return share_of(key, sign + share)
 
@@ -86,6 +86,19 @@ def share_of(key: str, text: str) -> PolicyRule:
     return PolicyRule(RuleKind.MAX_SHARE, topology_key(key), found, is_strict)
 
 
+def _number(text: str) -> Optional[int]:
+    """Return a number; None if the text is none.
+
+    Raises:
+        PolicyTextError: it is too large.
+    """
+    if not re.match(r"[0-9]+\Z", text):
+        return None
+    if len(text) > len(str(_MOST)):
+        raise PolicyTextError(f"{short(text)}: the largest number is {_MOST:,}")
+    return int(text)
+
+
 def amount(text: str, example: str) -> Amount:
     """Return a fraction, a percentage, a count or `quorum`.
 
@@ -94,8 +107,9 @@ def amount(text: str, example: str) -> Amount:
     """
     if text == "quorum":
         return Amount(1, 2, is_quorum=True, text=text)
-    if _COUNT.match(text):
-        return Amount(int(text), 0, text=text)
+    number = _number(text)
+    if number is not None:
+        return Amount(number, text=text)
     percent = _PERCENT.match(text)
     if percent is not None:
         if int(percent[1]) > 100:
@@ -119,10 +133,11 @@ def key_and_number(text: str, *, option: str) -> tuple[str, int]:
     Raises:
         PolicyTextError: the text has another form; `option` is its name in the message.
     """
-    key, equals, number = text.partition("=")
-    if not equals or not _COUNT.match(number.strip()):
+    key, _, written = text.partition("=")
+    number = _number(written.strip())
+    if number is None:
         raise PolicyTextError(f"{short(text) or 'the empty text'} is not KEY=N: write {option} zone=3")
-    return topology_key(key.strip()), int(number)
+    return topology_key(key.strip()), number
 
 
 def max_count(text: str) -> PolicyRule:
@@ -153,11 +168,10 @@ def survive(text: str, keep: Optional[str]) -> PolicyRule:
     if keep is None:
         raise PolicyTextError(f"--survive {short(text)} needs --keep: the pods that must be left, as quorum, 50% or 2")
     key, equals, number = text.partition("=")
-    if equals and (not _COUNT.match(number) or not int(number)):
+    lost = _number(number) if equals else 1
+    if not lost:
         raise PolicyTextError(f"{short(text)} is not KEY or KEY=N: write --survive zone or --survive zone=2")
-    return PolicyRule(
-        RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=int(number) if equals else 1
-    )
+    return PolicyRule(RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=lost)
 
 
 def shards(text: str) -> Range:

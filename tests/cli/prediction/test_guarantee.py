@@ -224,6 +224,18 @@ ZONE_SPREAD = (
     [
         ((), "name a policy: --policy FILE, or rules such as --less-than zone=1/2"),
         (("--survive", "zone"), "--survive zone needs --keep: the pods that must be left, as quorum, 50% or 2"),
+        (
+            ("--survive", "", "--keep", "1"),
+            "--survive '' --keep 1: the empty text is not a label key: name part must be non-empty",
+        ),
+        (
+            ("--survive", "zone", "--keep", "-1"),
+            "--survive zone --keep -1: -1 is neither a share nor a number of pods: write quorum, 50% or 2",
+        ),
+        (
+            ("--max-count", "zone=99999999"),
+            "invalid value for '--max-count': 99999999: the largest number is 9,999,999",
+        ),
         (("--keep", "2", "--max-count", "zone=1"), "--keep is for --survive: write --survive zone --keep quorum"),
         (("--at-most", "rack=1/2"), "no node has the label rack"),
         (("--at-most", "zon=1/2"), f"invalid value for '--at-most': {NEAREST}"),
