@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import amount, Requirement
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
@@ -121,3 +121,19 @@ def test_a_request_is_told_with_what_is_free() -> None:
         "needs 600m; of 3 nodes n0 has the most free, 500m of 2; all would have enough if empty",
         "needs 4Gi, more than any of the 3 nodes has: at most 3Gi, on n2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("resource", "number", "expected"),
+    [
+        ("memory", 617984 << 20, "603.5Gi"),
+        ("memory", 15842316 << 10, "15.1Gi"),
+        ("memory", 1536 << 20, "1536Mi"),
+        ("memory", 10**8, "95.4Mi"),
+        ("memory", 64 << 30, "64Gi"),
+        ("ephemeral-storage", 101 << 40, "101Ti"),
+        ("cpu", 123456, "123456m"),
+    ],
+)
+def test_an_amount_has_the_largest_unit_that_is_readable(resource: str, number: int, expected: str) -> None:
+    assert amount(resource, number) == expected

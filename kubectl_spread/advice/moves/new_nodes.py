@@ -29,6 +29,7 @@ _MOST_PLACES = 3
 _FULL = {names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS}
 _MEBI = 1024 * 1024
 _GIBI = 1024 * _MEBI
+_LARGE = 10 * _GIBI  # from here on, rounded up to whole GiB
 
 
 _MOST_OF_A_NODE = 10**15  # milli-CPU or bytes; no machine has as much
@@ -235,7 +236,8 @@ def _room(problem: PendingPodProblem, pods: int, others: Iterable[Pod]) -> dict[
         if resource == CPU:
             room[CPU] = amount(CPU, total)
         elif resource in (MEMORY, EPHEMERAL_STORAGE):
-            room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
+            is_large = total >= _LARGE or total % _GIBI == 0
+            room[resource] = f"{-(-total // _GIBI)}Gi" if is_large else f"{-(-total // _MEBI)}Mi"
         elif resource != PODS:
             room[resource] = str(total)
     room[PODS] = str(max(110, pods))

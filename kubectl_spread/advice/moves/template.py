@@ -20,7 +20,7 @@ from kubectl_spread.advice.recreate import PREFERRED, REQUIRED
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.lint.topology_keys import intended_key
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
@@ -382,4 +382,4 @@ def _lowered(problem: PendingPodProblem, requirement: Requirement) -> Iterator[P
 
 
 def _text(amount: int, resource: str) -> str:
-    return f"{amount}m" if resource == CPU else f"{amount // _MEBI}Mi"
+    return f"{amount}m" if resource == CPU else resources.amount(resource, amount // _MEBI * _MEBI)

@@ -114,11 +114,18 @@ def summarize_nodes(mask: Bools, columns: Columns) -> str:
     return text if number <= MOST_NAMES else f"{number} nodes ({text})"
 
 
+_MOST_DIGITS = 4
+
+
 def amount(resource: str, value: int) -> str:
-    """Return a quantity in the usual units; one that is not a multiple of a unit as `97.7Mi`."""
+    """Return a quantity in the usual units; bytes that need more than four digits as `97.7Mi`."""
     text = resources.amount(resource, value)
     in_bytes = resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
-    return f"{value / (1 << 20):.1f}Mi" if in_bytes and text.isdigit() and value >= 10 << 20 else text
+    if in_bytes and sum(map(str.isdigit, text)) > _MOST_DIGITS:
+        for unit, size in (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20)):
+            if value >= 10 * size:
+                return f"{value / size:.1f}{unit}"
+    return text
 
 
 def selector_text(selector: Selector) -> str:
