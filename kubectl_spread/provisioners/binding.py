@@ -74,7 +74,7 @@ def provisioner(
         used = {pod.node_name for pod in cluster.pods if not is_of_daemon(pod)}
         if sum(NEW in node.name and node.name not in used for node in cluster.nodes) >= _MOST_UNUSED:
             return
-        solution = solve(cluster, cluster.pending(), provisioning, is_order_known=False, most_steps=most_steps)
+        solution = solve(cluster, cluster.pending(), provisioning, most_steps=most_steps)
         for answer in solution.answers:
             if answer.gaps and (answer.new or answer.errors):
                 depends(answer)

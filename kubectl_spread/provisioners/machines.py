@@ -20,9 +20,8 @@ from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME, Labels, NODE_POOL, ZONE
 from kubectl_spread.provisioners import pods
 from kubectl_spread.provisioners import requirement as algebra
-from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool, Offering
-from kubectl_spread.provisioners.reading import Options, Provisioning
-from kubectl_spread.provisioners.refusals import Unfit
+from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool
+from kubectl_spread.provisioners.reading import Gap, GapKind, Options, Provisioning
 from kubectl_spread.provisioners.requirement import Requirements
 from kubectl_spread.provisioners.topology import Taints, untolerated
 
@@ -82,7 +81,7 @@ class Types:
         return found
 
     def offered(self, requirements: Requirements) -> int:
-        """Return the types with an available offering that the requirements allow."""
+        """Return the types that are available in a zone and a capacity type that the requirements allow."""
         wanted = requirements.get(ZONE), requirements.get(algebra.CAPACITY_TYPE)
         return self._that(wanted, lambda item: self.is_open or bool(sold(item, requirements)))
 
@@ -99,152 +98,161 @@ class Types:
 
     def largest(self, mask: int) -> Amounts:
         """Return the largest amount of each resource."""
-        every = [item.capacity for item in self.of(mask)]
-        return {name: max(one[name] for one in every if name in one) for name in {key for one in every for key in one}}
+        found: Amounts = {}
+        for item in self.of(mask):
+            found |= {name: max(amount, found.get(name, amount)) for name, amount in item.capacity.items()}
+        return found
 
     def missing(self, mask: int, requirements: Requirements) -> dict[str, int]:
         """Return the labels of which the types have fewer values than minValues, with their numbers."""
-        asked = {key: item.min_values for key, item in requirements.items() if item.min_values is not None}
-        kept = self.of(mask) if asked else []
-        if not kept:
-            return {}
-        numbers = {
-            key: len({value for item in kept if key in item.requirements for value in item.requirements[key].values})
-            for key in asked
-        }
-        return {key: number for key, number in numbers.items() if number < (asked[key] or 0)}
-
-    def unfit(self, available: int, requirements: Requirements, own: Amounts, daemons: Amounts, full: Amounts) -> Unfit:
-        """Return why no type is left (InstanceTypeFilterError)."""
-        compatible, fitting, offered = self.compatible(requirements), self.fitting(full), self.offered(requirements)
-        wanted = tuple(item for key, item in sorted(requirements.items()) if key != HOSTNAME)
-        asked = tuple(sorted(total(daemons, own).items()))
-        return Unfit(compatible & available, fitting & available, offered & available, wanted, asked)
+        found = {}
+        for key, item in requirements.items() if mask else ():
+            if item.min_values is not None:
+                named = [algebra.get(each.requirements, key).values for each in self.of(mask)]
+                number = len(frozenset().union(*named))
+                if number < item.min_values:
+                    found[key] = number
+        return found
 
 
-def sold(item: InstanceType, requirements: Requirements) -> list[Offering]:
-    """Return the available offerings of a type that requirements allow."""
-    zone, kind = (requirements.get(key) or algebra.exists(key) for key in (ZONE, algebra.CAPACITY_TYPE))
-    return [
-        offering
-        for offering in item.offerings
-        if offering.is_available and zone.has(offering.zone) and kind.has(offering.capacity_type)
-    ]
+def sold(item: InstanceType, requirements: Requirements) -> list[tuple[str, str]]:
+    """Return zones and capacity types in which a type is available, of those that requirements allow."""
+    zones, kinds = (algebra.get(requirements, key) for key in (ZONE, algebra.CAPACITY_TYPE))
+    return [(zone, kind) for zone, kind in item.offerings if zones.has(zone) and kinds.has(kind)]
 
 
-class Template(NamedTuple):
-    """A pool from which new claims are made: its types, and what DaemonSets take of a new node."""
+class Claim(NamedTuple):
+    """A node that the round invents; without a host and pods, what each new node of a pool is.
+
+    mask: its types. requests: of its pods, and of DaemonSets.
+    """
 
     pool: NodePool
-    requirements: Requirements
     types: Types
+    requirements: Requirements
     mask: int
-    overhead: Amounts
+    requests: Amounts
     ports: tuple[HostPort, ...]
+    host: str = ""
+    placed: tuple[int, ...] = ()
 
 
 class Machine(NamedTuple):
     """A node, or a launched claim without a node, with the pods that the round places on it."""
 
     name: str
-    host: str
-    pool: str
+    labels: Labels
     taints: Taints
     requirements: Requirements
     free: Amounts
     capacity: Amounts
-    ports: tuple[HostPort, ...] = ()
+    node: Optional[Node]
+    ports: tuple[HostPort, ...]
+    is_initialized: bool
     disks: frozenset[tuple[str, NamespacedName]] = frozenset()
     disk_limits: dict[str, int] = {}  # noqa: RUF012 (never written to)
-    is_initialized: bool = True
-    labels: Labels = {}  # noqa: RUF012  # of the Node; empty without one
-    node: Optional[Node] = None
     placed: tuple[int, ...] = ()
 
 
 def machines(
     cluster: Cluster, provisioning: Provisioning, daemons: list[PodClass], *, readiness_taints: bool
-) -> tuple[list[Machine], list[str]]:
+) -> tuple[list[Machine], set[str]]:
     """Return the machines in Karpenter's order, and the names of nodes that are being deleted."""
     by_id = {claim.provider_id: claim for claim in provisioning.claims if claim.provider_id}
     by_node = {claim.node_name: claim for claim in provisioning.claims if claim.node_name}
     bound = grouped((pod.node_name, pod) for pod in cluster.bound_pods())
     found: list[Machine] = []
-    deleted, joined = [], set()
+    deleted: set[str] = set()
+    joined: set[str] = set()
     for node in cluster.nodes:
-        facts = provisioning.nodes.get(node.name)
-        claim = (by_id.get(facts.provider_id) if facts is not None else None) or by_node.get(node.name)
+        facts = provisioning.nodes.get(node.name, NodeFacts(capacity=node.allocatable))
+        claim = by_id.get(facts.provider_id) or by_node.get(node.name)
         joined.update([] if claim is None else [claim.name])
-        if facts is not None and node.labels.get(NODE_POOL):  # Karpenter waits until more is known (UpdateNode).
+        if node.name in provisioning.nodes and node.labels.get(NODE_POOL):
+            # Karpenter waits until more is known (UpdateNode).
             is_typed = node.labels.get(algebra.INSTANCE_TYPE) or node.labels.get(_INITIALIZED)
             if not facts.provider_id or not is_typed:
                 continue
-        if claim.is_deleted if claim is not None else facts is not None and facts.is_deleted:
-            deleted.append(node.name)
+        if (facts if claim is None else claim).is_deleted:
+            deleted.add(node.name)
             continue
         running = bound.get(node.name, [])
-        machine = _machine(
-            node, claim, facts or NodeFacts(capacity=node.allocatable), readiness_taints=readiness_taints
-        )
-        limits = cluster.storage.limits.get(node.name, {})
+        machine = _machine(node, claim, facts.capacity, running, daemons, readiness_taints=readiness_taints)
         disks = [pods.attached(pod.cls, cluster.storage) for pod in running]
-        ports = tuple(port for pod in running for port in pod.cls.host_ports)
-        machine = machine._replace(disk_limits=limits, disks=frozenset().union(*disks), ports=ports)
-        found.append(_occupied(machine, running, daemons))
+        limits = cluster.storage.limits.get(node.name, {})
+        found.append(machine._replace(disk_limits=limits, disks=frozenset().union(*disks)))
     for claim in provisioning.claims:
         if claim.provider_id and claim.name not in joined and not claim.is_deleted:
-            found.append(_occupied(_machine(None, claim, NodeFacts(), readiness_taints=readiness_taints), [], daemons))
+            found.append(_machine(None, claim, {}, [], daemons, readiness_taints=readiness_taints))
     return sorted(found, key=lambda item: (not item.is_initialized, item.name)), deleted
 
 
-def _machine(node: Optional[Node], claim: Optional[NodeClaim], facts: NodeFacts, *, readiness_taints: bool) -> Machine:
-    """Return a machine without pods; before it is initialized, its claim says what is missing."""
-    if node is None or (claim is not None and node.labels.get(_REGISTERED) != "true"):
-        assert claim is not None  # noqa: S101 (one of both exists)
-        name, labels, taints = claim.name, claim.labels, claim.taints
-    else:
-        name, labels, taints = node.name, node.labels, node.taints
-    free = {} if node is None else dict(node.allocatable)
-    capacity = dict(facts.capacity)
+def _machine(
+    node: Optional[Node],
+    claim: Optional[NodeClaim],
+    capacity: Amounts,
+    running: list[Pod],
+    daemons: list[PodClass],
+    *,
+    readiness_taints: bool,
+) -> Machine:
+    """Return a machine with what its pods leave, and with room kept for DaemonSet pods that are yet to come.
+
+    Before it is initialized, its claim says what is missing.
+    """
+    shown = node if claim is None or (node is not None and node.labels.get(_REGISTERED) == "true") else claim
+    assert shown is not None  # noqa: S101 (one of both exists)
+    labels, taints = algebra.of_labels(shown.labels), shown.taints
+    room, capacity = {} if node is None else dict(node.allocatable), dict(capacity)
     is_initialized = claim is None or (node is not None and node.labels.get(_INITIALIZED) == "true")
     if claim is not None and not is_initialized:
-        for have, given in ((free, claim.allocatable), (capacity, claim.capacity)):
+        for have, given in ((room, claim.allocatable), (capacity, claim.capacity)):
             have.update({key: amount for key, amount in given.items() if not have.get(key)})
         gone = _STARTING | {(taint.key, taint.effect) for taint in claim.startup_taints}
         taints = tuple(taint for taint in taints if (taint.key, taint.effect) not in gone)
         taints = tuple(taint for taint in taints if not (readiness_taints and taint.key.startswith(_READINESS)))
-    host = labels.get(HOSTNAME) or name
-    requirements = algebra.plus(algebra.of_labels(labels), (algebra.requirement(HOSTNAME, "In", (host,)),))
-    machine = Machine(name, host, labels.get(NODE_POOL, ""), taints, requirements, free, {**capacity, "nodes": 1})
-    return machine._replace(is_initialized=is_initialized, labels={} if node is None else labels, node=node)
-
-
-def _occupied(machine: Machine, running: list[Pod], daemons: list[PodClass]) -> Machine:
-    """Return a machine with what its pods leave, and with room kept for DaemonSet pods that are yet to come."""
-    coming: Amounts = {}
-    labels = {key: item for key, item in machine.requirements.items() if key != HOSTNAME or HOSTNAME in machine.labels}
-    for daemon in daemons:
-        if not untolerated(machine.taints, daemon.tolerations) and algebra.meets(labels, pods.required(daemon)):
-            resources.add(coming, pods.requests_of(daemon))
+    coming = [
+        daemon
+        for daemon in daemons
+        if not (untolerated(taints, daemon.tolerations) or algebra.clash(labels, pods.required(daemon)))
+    ]
+    kept = total(*map(pods.requests_of, coming))
     for pod in running:
         if pods.is_of_daemon(pod):
-            resources.add(coming, {name: -amount for name, amount in pods.requests_of(pod.cls).items()})
+            resources.add(kept, {name: -amount for name, amount in pods.requests_of(pod.cls).items()})
     used = total(*(pods.requests_of(pod.cls) for pod in running))
-    free = {name: amount - used.get(name, 0) - max(0, coming.get(name, 0)) for name, amount in machine.free.items()}
-    return machine._replace(free=free)
+    host = shown.labels.get(HOSTNAME) or shown.name
+    return Machine(
+        shown.name,
+        shown.labels,
+        taints,
+        algebra.of((algebra.requirement(HOSTNAME, "In", (host,)),), labels),
+        {name: amount - used.get(name, 0) - max(0, kept.get(name, 0)) for name, amount in room.items()},
+        {**capacity, "nodes": 1},
+        node,
+        tuple(port for pod in running for port in pod.cls.host_ports),
+        is_initialized,
+    )
+
+
+def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
+    """Return the types of a pool; an unknown one is as large as needed, in every zone of the pool's class."""
+    known = provisioning.types.get(pool.name, ())
+    if known or Gap(GapKind.INSTANCE_TYPES, pool.name) not in provisioning.gaps:
+        return Types(known)
+    zones = provisioning.zones_of(pool)
+    wanted = {} if zones is None else {ZONE: algebra.requirement(ZONE, "In", zones)}
+    return Types((InstanceType("", {}, {}, wanted),), is_open=True)
 
 
 def templates(
-    pools: Iterable[NodePool],
-    types: dict[str, Types],
-    daemons: list[PodClass],
-    options: Options,
-) -> tuple[list[Template], list[PodClass]]:
+    pools: Iterable[NodePool], types: dict[str, Types], daemons: list[PodClass], options: Options
+) -> tuple[list[Claim], list[PodClass]]:
     """Return the pools that have fitting types, in order, and the DaemonSets as this leaves them.
 
     A required term of a DaemonSet that does not fit one pool is gone for all later ones and for existing nodes.
     """
-    result: list[Template] = []
+    result: list[Claim] = []
     left = list(daemons)
     for pool in pools:
         of_pool, requirements = types[pool.name], pool.template
@@ -256,7 +264,7 @@ def templates(
         own = []
         for at, daemon in enumerate(left):
             while not untolerated(pool.taints, daemon.tolerations):
-                if algebra.meets(requirements, pods.required(daemon), options.well_known):
+                if not algebra.clash(requirements, pods.required(daemon), options.well_known):
                     own.append(daemon)
                     break
                 terms = daemon.node_affinity.required or ()
@@ -266,5 +274,5 @@ def templates(
             left[at] = daemon
         overhead = {resources.PODS: 0, **total(*map(pods.requests_of, own))}
         ports = tuple(port for daemon in own for port in daemon.host_ports)
-        result.append(Template(pool, requirements, of_pool, mask, overhead, ports))
+        result.append(Claim(pool, of_pool, requirements, mask, overhead, ports))
     return result, left

@@ -10,6 +10,7 @@ labels.go; pkg/cloudprovider/types.go (v1.13.0).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.shapes import PARTS
@@ -17,7 +18,8 @@ from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
+from kubectl_spread.objects.reading.plain import condition, fields, mappings, Plain, strings
+from kubectl_spread.objects.reading.read import taints
 from kubectl_spread.objects.selectors import (
     HOSTNAME,
     key_errors,
@@ -25,10 +27,9 @@ from kubectl_spread.objects.selectors import (
     NODE_POOL,
     parse_int64,
     value_errors,
-    ZONE,
 )
 from kubectl_spread.provisioners import requirement as algebra
-from kubectl_spread.provisioners.requirement import Requirement, Requirements
+from kubectl_spread.provisioners.requirement import Requirements
 
 Amounts = dict[str, int]  # CPU in milli-cores, all else in whole units
 
@@ -58,32 +59,38 @@ class ClassRef(NamedTuple):
         return f"{self.group}/{self.kind.lower()}"
 
 
+class PoolState(Enum):
+    """Whether a pool gives nodes."""
+
+    USED = "used"
+    NOT_READY = "notReady"
+    INVALID = "invalid"  # Karpenter's own checks refuse it
+    DELETED = "deleted"
+    STATIC = "static"
+    OTHER_PROVIDER = "otherProvider"
+    NO_TYPE = "noType"  # none of its instance types fits its own requirements
+
+
 class NodePool(NamedTuple):
-    """A NodePool. `not_ready` is the reason of its condition Ready; None if there is no such condition."""
+    """A NodePool, and why it gives no nodes.
+
+    allowed: its requirements with the labels of its template.
+    """
 
     name: str
-    labels: dict[str, str]
-    requirements: tuple[Requirement, ...]
+    allowed: Requirements
     taints: tuple[Taint, ...]
     class_ref: ClassRef
     weight: int = 0
     limits: Optional[Amounts] = None
-    is_static: bool = False
-    is_deleted: bool = False
-    ready: Optional[bool] = None
-    not_ready: str = ""
-    errors: tuple[str, ...] = ()  # of Karpenter's own checks
-
-    @property
-    def allowed(self) -> Requirements:
-        """Return the pool's requirements with the labels of its template."""
-        return algebra.plus(algebra.plus({}, self.requirements), algebra.of_labels(self.labels).values())
+    state: PoolState = PoolState.USED
+    reason: str = ""
 
     @property
     def template(self) -> Requirements:
         """Return the requirements of a new claim of the pool."""
         labels = {NODE_POOL: self.name, self.class_ref.label: self.class_ref.name}
-        return algebra.plus(self.allowed, algebra.of_labels(labels).values())
+        return algebra.plus(self.allowed, algebra.of_labels(labels))
 
 
 class NodeClaim(NamedTuple):
@@ -108,22 +115,14 @@ class NodeFacts(NamedTuple):
     is_deleted: bool = False
 
 
-class Offering(NamedTuple):
-    """A zone and a capacity type in which an instance type is sold."""
-
-    zone: str
-    capacity_type: str
-    is_available: bool = True
-
-
 class InstanceType(NamedTuple):
-    """A type of machine."""
+    """A type of machine; `offerings`: zones and capacity types in which it is available."""
 
     name: str
     capacity: Amounts
     allocatable: Amounts
     requirements: Requirements
-    offerings: tuple[Offering, ...] = ()
+    offerings: tuple[tuple[str, str], ...] = ()
 
 
 def problems(plain: Plain) -> list[str]:
@@ -143,66 +142,70 @@ def _units(quantities: resources.Quantities) -> Amounts:
     }
 
 
-def _taints(plain: Any) -> tuple[Taint, ...]:
-    return tuple(
-        Taint(item.get("key") or "", item.get("value") or "", item.get("effect") or "") for item in mappings(plain)
-    )
-
-
-def _class_ref(plain: Any) -> ClassRef:
-    """Read a reference to a node class; v1beta1 names its API version instead of its group."""
-    reference = plain or {}
+def class_ref(pool: Plain) -> ClassRef:
+    """Read the reference of a pool to a node class; v1beta1 names its API version instead of its group."""
+    reference = fields(pool, "spec", "template", "spec", "nodeClassRef")
     group = reference.get("group") or (reference.get("apiVersion") or "").partition("/")[0]
     return ClassRef(group, reference.get("kind") or "", reference.get("name") or "")
 
 
-def _requirement(plain: Plain) -> Requirement:
-    return algebra.requirement(
-        plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")), plain.get("minValues")
+def _requirements(plain: Any) -> Requirements:
+    return algebra.of(
+        algebra.requirement(
+            item.get("key") or "", item.get("operator") or "", strings(item.get("values")), item.get("minValues")
+        )
+        for item in mappings(plain)
     )
 
 
-def node_pool(plain: Plain, well_known: frozenset[str] = algebra.WELL_KNOWN) -> NodePool:
-    """Read a NodePool of v1 or v1beta1."""
+def node_pool(plain: Plain, well_known: frozenset[str], provider: str) -> NodePool:
+    """Read a NodePool of v1 or v1beta1; `provider`: as in `Options`."""
     metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
     template = fields(spec, "template")
-    claim = fields(template, "spec")
-    conditions = mappings(fields(plain, "status").get("conditions"))
-    ready = next((item for item in conditions if item.get("type") == "Ready"), None)
+    claim, reference = fields(template, "spec"), class_ref(plain)
+    ready = condition(fields(plain, "status"), "Ready")
+    errors = () if ready else tuple(_pool_errors(template, well_known))
+    state, reason = PoolState.USED, ""
+    if provider and reference.group != provider:
+        state, reason = PoolState.OTHER_PROVIDER, reference.group
+    elif spec.get("replicas") is not None:
+        state = PoolState.STATIC
+    elif ready and ready.get("status") != "True":
+        state, reason = PoolState.NOT_READY, ready.get("message") or ready.get("reason") or ""
+    elif errors:
+        state, reason = PoolState.INVALID, "; ".join(errors)
+    elif metadata.get("deletionTimestamp") is not None:
+        state = PoolState.DELETED
     limits = spec.get("limits")
     return NodePool(
         name=metadata.get("name") or "",
-        labels=constraint.labels(fields(template, "metadata")),
-        requirements=tuple(map(_requirement, mappings(claim.get("requirements")))),
-        taints=_taints(claim.get("taints")),
-        class_ref=_class_ref(claim.get("nodeClassRef")),
+        allowed=algebra.of(
+            algebra.of_labels(constraint.labels(fields(template, "metadata"))).values(),
+            _requirements(claim.get("requirements")),
+        ),
+        taints=taints(claim.get("taints")),
+        class_ref=reference,
         weight=spec.get("weight") or 0,
         limits=None if limits is None else _amounts(limits),
-        is_static=spec.get("replicas") is not None,
-        is_deleted=metadata.get("deletionTimestamp") is not None,
-        ready=None if ready is None else ready.get("status") == "True",
-        not_ready="" if ready is None else ready.get("message") or ready.get("reason") or "",
-        errors=tuple(_pool_errors(template, well_known)),
+        state=state,
+        reason=reason,
     )
 
 
 def node_claim(plain: Plain) -> NodeClaim:
     """Read a NodeClaim."""
     metadata, spec, status = fields(plain, "metadata"), fields(plain, "spec"), fields(plain, "status")
-    ending = any(
-        item.get("type") == "InstanceTerminating" and item.get("status") == "True"
-        for item in mappings(status.get("conditions"))
-    )
+    is_ending = condition(status, "InstanceTerminating").get("status") == "True"
     return NodeClaim(
         name=metadata.get("name") or "",
         labels=constraint.labels(metadata),
-        taints=_taints(spec.get("taints")),
-        startup_taints=_taints(spec.get("startupTaints")),
+        taints=taints(spec.get("taints")),
+        startup_taints=taints(spec.get("startupTaints")),
         provider_id=status.get("providerID") or "",
         node_name=status.get("nodeName") or "",
         capacity=_amounts(status.get("capacity")),
         allocatable=_amounts(status.get("allocatable")),
-        is_deleted=metadata.get("deletionTimestamp") is not None or ending,
+        is_deleted=metadata.get("deletionTimestamp") is not None or is_ending,
     )
 
 
@@ -227,19 +230,12 @@ def instance_type(plain: Plain) -> InstanceType:
         if name.startswith("hugepages-") and resources.MEMORY in free:
             free[resources.MEMORY] = max(0, free[resources.MEMORY] - amount)
     offerings = tuple(
-        Offering(item.get("zone") or "", item.get("capacityType") or "", item.get("available") is not False)
+        (item.get("zone") or "", item.get("capacityType") or "")
         for item in mappings(plain.get("offerings"))
+        if item.get("available") is not False
     )
-    requirements = algebra.plus({}, map(_requirement, mappings(plain.get("requirements"))))
+    requirements = _requirements(plain.get("requirements"))
     return InstanceType(plain.get("name") or "", _units(capacity), _units(free), requirements, offerings)
-
-
-def sample(labels: dict[str, str], capacity: Amounts, allocatable: Amounts, well_known: Iterable[str]) -> InstanceType:
-    """Return the instance type that a running node shows: its well-known labels, in its zone."""
-    shown = {key: labels[key] for key in well_known if key in labels and key != NODE_POOL}
-    offering = Offering(labels.get(ZONE, ""), labels.get(algebra.CAPACITY_TYPE, "on-demand"))
-    name = labels.get(algebra.INSTANCE_TYPE, "")
-    return InstanceType(name, capacity, allocatable, algebra.of_labels(shown), (offering,))
 
 
 def _pool_errors(template: Plain, well_known: frozenset[str]) -> Iterable[str]:
@@ -257,7 +253,7 @@ def _pool_errors(template: Plain, well_known: frozenset[str]) -> Iterable[str]:
     spec = fields(template, "spec")
     seen: set[tuple[str, str]] = set()
     for field in ("taints", "startupTaints"):
-        for taint in _taints(spec.get(field)):
+        for taint in taints(spec.get(field)):
             for error in (*key_errors(taint.key), *(key_errors(taint.value) if taint.value else ())):
                 yield f"invalid value: {error} in {field}"
             if taint.effect not in (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE, ""):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import NamespacedName
@@ -43,11 +43,6 @@ def takes_part(pod: Pod) -> bool:
     return not (pod.node_name or pod.nominated_node or pod.cls.gates or is_of(pod, *NOT_MOVED))
 
 
-def pending(cluster: Cluster) -> list[Pod]:
-    """Return the pods that Karpenter would place now: kube-scheduler has marked them as unschedulable."""
-    return [pod for pod in cluster.pods if pod.reason == UNSCHEDULABLE and takes_part(pod)]
-
-
 def requests_of(pod: PodClass) -> dict[str, int]:
     """Return the requests of a pod, with one of the node's places for pods."""
     return {**dict(pod.requests), resources.PODS: 1}
@@ -56,7 +51,7 @@ def requests_of(pod: PodClass) -> dict[str, int]:
 def required(pod: PodClass) -> Requirements:
     """Return nodeSelector and the FIRST term of the required node affinity: Karpenter tries one term after another."""
     selected, terms = of_labels(dict(pod.node_selector)), pod.node_affinity.required
-    return plus(selected, of_expressions(terms[0].match_expressions).values()) if terms else selected
+    return plus(selected, of_expressions(terms[0].match_expressions)) if terms else selected
 
 
 def wanted(pod: PodClass) -> Requirements:
@@ -65,7 +60,7 @@ def wanted(pod: PodClass) -> Requirements:
     if not preferred:
         return required(pod)
     heaviest = max(preferred, key=lambda item: item.weight)  # of equal ones the first
-    return plus(of_expressions(heaviest.term.match_expressions), required(pod).values())
+    return plus(of_expressions(heaviest.term.match_expressions), required(pod))
 
 
 def relaxed(pod: PodClass, *, tolerates_preferences: bool) -> Iterator[PodClass]:
@@ -75,33 +70,37 @@ def relaxed(pod: PodClass, *, tolerates_preferences: bool) -> Iterator[PodClass]
         pod: as written.
         tolerates_preferences: at the end, the pod tolerates PreferNoSchedule.
     """
-    found: Optional[PodClass] = pod
-    while found is not None:
-        yield found
-        found = _without_one(found, tolerates_preferences=tolerates_preferences)
-
-
-def _without_one(pod: PodClass, *, tolerates_preferences: bool) -> Optional[PodClass]:
-    affinity = pod.node_affinity
-    if affinity.required and len(affinity.required) > 1:
-        return pod._replace(node_affinity=affinity._replace(required=affinity.required[1:]))
-    for holder, field in ((pod, "preferred_affinity"), (pod, "preferred_anti_affinity"), (affinity, "preferred")):
-        lighter = sorted(getattr(holder, field), key=lambda term: -term.weight)[1:]
-        if getattr(holder, field):
-            changes: dict[str, Any] = {field: tuple(lighter)}
-            return pod._replace(**(changes if holder is pod else {"node_affinity": affinity._replace(**changes)}))
-    for at, constraint in enumerate(pod.constraints):
-        if constraint.when_unsatisfiable == SCHEDULE_ANYWAY:
-            kept = list(pod.constraints)
-            kept[at] = kept[-1]  # the last constraint takes its place
-            return pod._replace(constraints=tuple(kept[:-1]))
+    yield pod
+    required = pod.node_affinity.required or ()
+    for at in range(1, len(required)):
+        pod = pod._replace(node_affinity=pod.node_affinity._replace(required=required[at:]))
+        yield pod
+    for terms in _lighter(pod.preferred_affinity):
+        pod = pod._replace(preferred_affinity=terms)
+        yield pod
+    for terms in _lighter(pod.preferred_anti_affinity):
+        pod = pod._replace(preferred_anti_affinity=terms)
+        yield pod
+    for terms in _lighter(pod.node_affinity.preferred):
+        pod = pod._replace(node_affinity=pod.node_affinity._replace(preferred=terms))
+        yield pod
+    at, kept = 0, list(pod.constraints)
+    while at < len(kept):
+        if kept[at].when_unsatisfiable != SCHEDULE_ANYWAY:
+            at += 1
+            continue
+        kept[at] = kept[-1]  # the last constraint takes its place
+        kept.pop()
+        pod = pod._replace(constraints=tuple(kept))
+        yield pod
     if tolerates_preferences and NO_PREFERENCE not in [item._replace(seconds=None) for item in pod.tolerations]:
-        return pod._replace(tolerations=(*pod.tolerations, NO_PREFERENCE))
-    return None
+        yield pod._replace(tolerations=(*pod.tolerations, NO_PREFERENCE))
 
 
-def _claims(pod: PodClass, storage: Storage) -> list[tuple[NamespacedName, Optional[Claim]]]:
-    return [(key, storage.claims.get(key)) for key in pod.claims()]
+def _lighter(terms: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield preferred terms without the heaviest, then without the two heaviest, until none is left."""
+    ordered = sorted(terms, key=lambda term: -term.weight)
+    return (tuple(ordered[at:]) for at in range(1, len(ordered) + 1))
 
 
 def refusal_reasons(pod: PodClass, storage: Storage, well_known: frozenset[str], *, refuses_claims: bool) -> list[str]:
@@ -109,10 +108,8 @@ def refusal_reasons(pod: PodClass, storage: Storage, well_known: frozenset[str],
     pool, never = wanted(pod).get(NODE_POOL), "configured to not run on a Karpenter provisioned node"
     is_never = pool is not None and pool.operator == "DoesNotExist"
     found = [f"{never} (requirement={NODE_POOL} DoesNotExist)"] if is_never else []
-    selected = (LabelRequirement(key, "In", (value,)) for key, value in pod.node_selector)
-    for item in selected:
-        found += objects.requirement_errors(item, well_known)
-    for term in pod.node_affinity.required or ():
+    selected = NodeSelectorTerm(tuple(LabelRequirement(key, "In", (value,)) for key, value in pod.node_selector))
+    for term in (selected, *(pod.node_affinity.required or ())):
         if term.match_fields:
             found.append("node selector term with matchFields is not supported")
         for item in term.match_expressions:
@@ -123,8 +120,8 @@ def refusal_reasons(pod: PodClass, storage: Storage, well_known: frozenset[str],
 
 def _volume_reason(pod: PodClass, storage: Storage) -> str:
     """Return why the volumes of a pod cannot be placed; empty if they can (ValidatePersistentVolumeClaims)."""
-    for key, claim in _claims(pod, storage):
-        name = f"PersistentVolumeClaim={key.namespace}/{key.name}"
+    for key in pod.claims():
+        claim, name = storage.claims.get(key), f"PersistentVolumeClaim={key.namespace}/{key.name}"
         if claim is None:
             missing = f'persistentvolumeclaims "{key.name}" not found (PersistentVolumeClaim={key.name})'
             return f"getting persistent volume claim, {missing}"
@@ -156,49 +153,39 @@ def _volume_reason(pod: PodClass, storage: Storage) -> str:
     return ""
 
 
+def _claims(pod: PodClass, storage: Storage) -> list[Claim]:
+    """Return the claims of a pod that exist."""
+    return [storage.claims[key] for key in pod.claims() if key in storage.claims]
+
+
 def volume_alternatives(pod: PodClass, storage: Storage, *, all_terms: bool = True) -> tuple[Requirements, ...]:
     """Return what the volumes of a pod ask of its node, any of which will do (VolumeTopology.GetRequirements).
 
     Terms on the host's name of a volume that is no CSI disk are dropped. `all_terms` is False before 1.13.
     """
     found: list[Requirements] = [{}]
-    for _, claim in _claims(pod, storage):
-        terms = [] if claim is None else _terms(claim, storage)
-        if not terms:
-            continue
-        terms = terms if all_terms else terms[:1]
-        pairs = list(itertools.product(found, terms))
-        fitting = [(one, other) for one, other in pairs if not algebra.clashes(one, other)]
-        found = [plus(one, other.values()) for one, other in fitting or pairs]
+    for claim in _claims(pod, storage):
+        volume, terms = storage.volumes.get(claim.volume_name), []
+        if volume is not None:
+            for term in volume.terms or ():
+                kept = [item for item in term.match_expressions if volume.csi is not None or item.key != HOSTNAME]
+                terms += [of_expressions(kept)] if term.match_expressions else []
+        elif not claim.volume_name and claim.storage_class in storage.classes:
+            terms = [of_expressions(term) for term in storage.classes[claim.storage_class].allowed or () if term]
+        pairs = list(itertools.product(found, terms if all_terms else terms[:1]))
+        fitting = [(one, other) for one, other in pairs if not algebra.clash(one, other, other)]
+        found = [plus(one, other) for one, other in fitting or pairs] or found
     return tuple(found)
-
-
-def _terms(claim: Claim, storage: Storage) -> list[Requirements]:
-    if not claim.volume_name:
-        known = storage.classes.get(claim.storage_class)
-        return [of_expressions(term) for term in (known.allowed if known and known.allowed else ()) if term]
-    volume = storage.volumes.get(claim.volume_name)
-    if volume is None:
-        return []
-    found = []
-    for term in volume.terms or ():
-        kept = [item for item in term.match_expressions if volume.csi is not None or item.key != HOSTNAME]
-        if term.match_expressions:
-            found.append(of_expressions(kept))
-    return found
 
 
 def attached(pod: PodClass, storage: Storage) -> frozenset[tuple[str, NamespacedName]]:
     """Return the disks of a pod that count for the limits of a node: driver and claim (GetVolumes)."""
-    found = []
-    for key, claim in _claims(pod, storage):
-        if claim is None:
-            continue
-        if claim.volume_name:
-            volume = storage.volumes.get(claim.volume_name)
-            driver = volume.csi[0] if volume is not None and volume.csi is not None else ""
-        else:
-            known = storage.classes.get(claim.storage_class)
-            driver = driver_of(known.provisioner) if known is not None else ""
-        found += [(driver, key)] if driver else []
+    found = set()
+    for claim in _claims(pod, storage):
+        volume, driver = storage.volumes.get(claim.volume_name), ""
+        if volume is not None and volume.csi is not None:
+            driver = volume.csi[0]
+        elif not claim.volume_name and claim.storage_class in storage.classes:
+            driver = driver_of(storage.classes[claim.storage_class].provisioner)
+        found |= {(driver, claim.key)} if driver else set()
     return frozenset(found)

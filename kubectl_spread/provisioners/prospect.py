@@ -22,9 +22,11 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.provisioners import binding, reading, topology
 from kubectl_spread.provisioners import pods as pod_rules
 from kubectl_spread.provisioners.binding import Place
+from kubectl_spread.provisioners.machines import types_of
+from kubectl_spread.provisioners.objects import NodePool, PoolState
 from kubectl_spread.provisioners.reading import Gap, GapKind
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal
-from kubectl_spread.provisioners.solve import PodAnswer, PoolFinding, PoolState, solve, types_of
+from kubectl_spread.provisioners.solve import PodAnswer, solve
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.text.scalars import by_number
 
@@ -61,7 +63,7 @@ class Prospect(NamedTuple):
     """
 
     answer: PodAnswer
-    pools: tuple[PoolFinding, ...]
+    pools: tuple[NodePool, ...]
     nodes: tuple[Node, ...]
     reached: dict[str, topology.Domains]
     places: tuple[Place, ...]
@@ -99,7 +101,7 @@ class Prospect(NamedTuple):
 
     def _counted(self, refusal: Refusal, counts: Counts) -> CountedDomains:
         key, domains = refusal.key, []
-        giving = [found.pool.name for found in self.pools if found.state in (PoolState.USED, PoolState.NO_TYPE)]
+        giving = [pool.name for pool in self.pools if pool.state in (PoolState.USED, PoolState.NO_TYPE)]
         least = min((number for value, number in counts.domains if counts.pod_domains.has(value)), default=0)
         nodes = Counter(node.labels.get(key) for node in self.nodes)
         for value, number in sorted(counts.domains, key=lambda item: by_number(item[0])):
@@ -176,7 +178,7 @@ def added_nodes(cluster: Cluster, given: Iterable[Pod], profiles: Mapping[str, P
         return {}
     of_pools = ((pool, {pool.name: types_of(pool, provisioning).types}) for pool in provisioning.pools)
     reached = {pool.name: topology.domains_of((pool,), types) for pool, types in of_pools}
-    asked = (*pod_rules.pending(cluster), *given)
+    asked = (*(pod for pod in cluster.pods if pod.reason == pod_rules.UNSCHEDULABLE), *given)
     pods = {pod.key: pod for pod in asked if pod_rules.takes_part(pod) and pod.cls.scheduler_name in profiles}
     used = {pod.node_name for pod in cluster.pods if not pod_rules.is_of_daemon(pod)}
     old = {node.name for node in cluster.nodes if binding.NEW not in node.name or node.name in used}
@@ -186,7 +188,7 @@ def added_nodes(cluster: Cluster, given: Iterable[Pod], profiles: Mapping[str, P
     tries = 0
     while following and (not ways or tries < _MOST_TRIES):
         now, waiting, answers, places = following.pop()
-        solution = solve(now, waiting.values(), provisioning, is_order_known=False)
+        solution = solve(now, waiting.values(), provisioning)
         new = (Prospect(item, solution.pools, now.nodes, reached, (), True) for item in solution.answers)
         answers = answers | {item.answer.pod.key: item for item in new}
         rounds = [

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.reading.plain import fields, mappings, numbered_mappings, Plain
-from kubectl_spread.objects.selectors import NODE_POOL
+from kubectl_spread.objects.selectors import Labels, NODE_POOL, ZONE
 from kubectl_spread.provisioners import objects, versions
-from kubectl_spread.provisioners.objects import InstanceType, NodeClaim, NodeFacts, NodePool
-from kubectl_spread.provisioners.requirement import OF_PROVIDERS, requirement, WELL_KNOWN
+from kubectl_spread.provisioners import requirement as algebra
+from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool
+from kubectl_spread.provisioners.requirement import OF_PROVIDERS, WELL_KNOWN
 
 ANY_POOL = "*"  # in a table: instance types of every pool that has none of its own
 TABLE, SETTINGS = ("InstanceTypes", ""), ("Karpenter", "")  # among the NodePools of cluster facts, if a user gives them
@@ -107,7 +108,7 @@ def of_cluster(cluster: Cluster) -> Provisioning:
                 variables = numbered_mappings(container.get("env"))
                 found = {str(item.get("name")): item.get("value") for _, item in variables} | {"version": match[1]}
     found |= given
-    groups = {objects.node_pool(plain).class_ref.group for plain in plains.values() if plain["kind"] == "NodePool"}
+    groups = {objects.class_ref(plain).group for plain in plains.values() if plain["kind"] == "NodePool"}
     options = Options(
         found["version"],
         ignores_preferences=found.get("PREFERENCE_POLICY") == "Ignore",
@@ -142,7 +143,7 @@ def read(
         kind, name = str(plain.get("kind")), fields(plain, "metadata").get("name") or ""
         is_karpenters = str(plain.get("apiVersion")).startswith("karpenter.sh/")  # other groups have NodePools, too
         if kind == "NodePool" and is_karpenters:
-            pools[name] = objects.node_pool(plain, options.well_known)
+            pools[name] = objects.node_pool(plain, options.well_known, options.provider)
         elif kind == "NodeClaim" and is_karpenters:
             claims[name] = objects.node_claim(plain)
         elif kind == "Node":
@@ -150,17 +151,30 @@ def read(
         elif kind.endswith("NodeClass"):
             zones[kind, name] = objects.class_zones(plain)
     given = _types_of(table, problems)
-    found = Provisioning(tuple(pools.values()), tuple(claims.values()), zones, {}, nodes)
+    # Labels, capacity and allocatable of what runs, or was launched: samples of instance types
+    running = [
+        (node.labels, (nodes.get(node.name) or NodeFacts()).capacity or node.allocatable, node.allocatable)
+        for node in cluster.nodes
+    ]
+    running += [(claim.labels, claim.capacity, claim.allocatable) for claim in claims.values() if claim.allocatable]
     types: dict[str, tuple[InstanceType, ...]] = {}
     gaps: list[Gap] = []
-    for pool in found.pools:
-        known = given.get(pool.name, given.get(ANY_POOL))
-        types[pool.name] = _samples(pool, cluster, found, options) if known is None else known
-        if known is None:
-            gaps.append(Gap(GapKind.MORE_TYPES if types[pool.name] else GapKind.INSTANCE_TYPES, pool.name))
-    if not options.provider and len({pool.class_ref.group for pool in found.pools}) > 1:
+    for name in pools:
+        if name in given or ANY_POOL in given:
+            types[name] = given.get(name, given.get(ANY_POOL, ()))
+            continue
+        samples: dict[str, InstanceType] = {}
+        for labels, capacity, allocatable in running:
+            if labels.get(NODE_POOL) == name:
+                new = _sample(labels, capacity, allocatable, options.well_known)
+                samples[new.name] = _joined(samples[new.name], new) if new.name in samples else new
+        types[name] = tuple(samples.values())
+        gaps.append(Gap(GapKind.MORE_TYPES if samples else GapKind.INSTANCE_TYPES, name))
+    if not options.provider and len({pool.class_ref.group for pool in pools.values()}) > 1:
         gaps.append(Gap(GapKind.PROVIDER))
-    return found._replace(types=types, gaps=tuple(gaps), problems=tuple(problems), options=options)
+    return Provisioning(
+        tuple(pools.values()), tuple(claims.values()), zones, types, nodes, tuple(gaps), tuple(problems), options
+    )
 
 
 def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, ...]]:
@@ -179,30 +193,21 @@ def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, 
     return found
 
 
-def _samples(pool: NodePool, cluster: Cluster, found: Provisioning, options: Options) -> tuple[InstanceType, ...]:
-    """Return the instance types that nodes and claims of a pool show; those of one type are joined."""
-    seen: dict[str, InstanceType] = {}
-    running = [
-        (node.labels, (found.nodes.get(node.name) or NodeFacts()).capacity or node.allocatable, node.allocatable)
-        for node in cluster.nodes
-    ]
-    launched = [(claim.labels, claim.capacity, claim.allocatable) for claim in found.claims if claim.allocatable]
-    for labels, capacity, allocatable in (*running, *launched):
-        if labels.get(NODE_POOL) != pool.name:
-            continue
-        new = objects.sample(labels, capacity, allocatable, options.well_known)
-        old = seen.get(new.name)
-        seen[new.name] = new if old is None else _joined(old, new)
-    return tuple(seen.values())
+def _sample(labels: Labels, capacity: Amounts, allocatable: Amounts, well_known: Iterable[str]) -> InstanceType:
+    """Return the instance type that a running node shows: its well-known labels, in its zone."""
+    shown = {key: labels[key] for key in well_known if key in labels and key != NODE_POOL}
+    offering = labels.get(ZONE, ""), labels.get(algebra.CAPACITY_TYPE, "on-demand")
+    name = labels.get(algebra.INSTANCE_TYPE, "")
+    return InstanceType(name, capacity, allocatable, algebra.of_labels(shown), (offering,))
 
 
 def _joined(one: InstanceType, other: InstanceType) -> InstanceType:
     """Return one type for two machines of it: the offerings of both, the room of the smaller."""
     least = {name: min(amount, other.allocatable.get(name, 0)) for name, amount in one.allocatable.items()}
     both = {
-        key: requirement(key, "In", item.values | other.requirements[key].values)
+        key: algebra.requirement(key, "In", item.values | other.requirements[key].values)
         for key, item in one.requirements.items()
         if key in other.requirements
     }
-    sold = tuple(dict.fromkeys((*one.offerings, *other.offerings)))
-    return InstanceType(one.name, one.capacity, least, both, sold)
+    offerings = tuple(dict.fromkeys((*one.offerings, *other.offerings)))
+    return InstanceType(one.name, one.capacity, least, both, offerings)

@@ -107,12 +107,9 @@ def requirement(key: str, operator: str, values: Iterable[str] = (), min_values:
     return Requirement(key, operator == "Exists", min_values=min_values)
 
 
-def exists(key: str) -> Requirement:
-    return Requirement(NORMALIZED.get(key, key), True)
-
-
-def one_of(key: str, values: Iterable[str]) -> Requirement:
-    return Requirement(NORMALIZED.get(key, key), False, frozenset(values))
+def get(requirements: Requirements, key: str) -> Requirement:
+    """Return what is allowed of a label; without a requirement it is any value (Requirements.Get)."""
+    return requirements.get(key) or requirement(key, "Exists")
 
 
 @functools.lru_cache(maxsize=65536)
@@ -146,28 +143,32 @@ def _tighter(choose: Callable[[int, int], int], one: Optional[int], other: Optio
 @functools.lru_cache(maxsize=65536)
 def agree(one: Requirement, other: Requirement) -> bool:
     """Return whether two requirements of one key share a value; two negative ones always agree."""
-    found = intersection(one, other)
-    bounds_cross = found.operator == "DoesNotExist"
-    return not bounds_cross or (one.operator in _NEGATIVE and other.operator in _NEGATIVE)
+    is_negative = one.operator in _NEGATIVE and other.operator in _NEGATIVE
+    return is_negative or intersection(one, other).operator != "DoesNotExist"
 
 
 def of_labels(labels: Labels) -> Requirements:
     """Return the requirements that labels are."""
-    return plus({}, (requirement(key, "In", (value,)) for key, value in labels.items()))
+    return of(requirement(key, "In", (value,)) for key, value in labels.items())
 
 
 def of_expressions(expressions: Iterable[LabelRequirement]) -> Requirements:
     """Return the requirements of match expressions."""
-    return plus({}, (requirement(item.key, item.operator, item.values) for item in expressions))
+    return of(requirement(item.key, item.operator, item.values) for item in expressions)
 
 
-def plus(base: Requirements, more: Iterable[Requirement]) -> Requirements:
-    """Return requirements with others added; those of one key are intersected."""
+def of(items: Iterable[Requirement], base: Requirements = {}) -> Requirements:  # noqa: B006 (never written to)
+    """Return requirements by key, added to others; those of one key are intersected."""
     found = dict(base)
-    for item in more:
+    for item in items:
         have = found.get(item.key)
         found[item.key] = item if have is None else intersection(item, have)
     return found
+
+
+def plus(base: Requirements, more: Requirements) -> Requirements:
+    """Return requirements with others added."""
+    return of(more.values(), base)
 
 
 class Clash(NamedTuple):
@@ -192,16 +193,5 @@ def clash(have: Requirements, wanted: Requirements, allowed: Collection[str] = (
     unknown = tuple(sorted(key for key in missing if wanted[key].operator not in _NEGATIVE))
     if unknown:
         return Clash(unknown)
-    pairs = clashes(have, wanted)
-    return Clash((), pairs) if pairs else None
-
-
-def clashes(have: Requirements, wanted: Requirements) -> tuple[tuple[Requirement, Requirement], ...]:
-    """Return the pairs (wanted, present) of common keys that share no value, sorted by key."""
     keys = [key for key, item in wanted.items() if key in have and not agree(have[key], item)]
-    return tuple([(wanted[key], have[key]) for key in sorted(keys)])
-
-
-def meets(have: Requirements, wanted: Requirements, allowed: Collection[str] = ()) -> bool:
-    """Return whether a node meets what a pod wants."""
-    return clash(have, wanted, allowed) is None
+    return Clash((), tuple([(wanted[key], have[key]) for key in sorted(keys)])) if keys else None

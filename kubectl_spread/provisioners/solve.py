@@ -17,36 +17,16 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
 from kubectl_spread.provisioners import machines, versions
 from kubectl_spread.provisioners import pods as pod_rules
-from kubectl_spread.provisioners.machines import Types
-from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodePool
+from kubectl_spread.provisioners.machines import Claim
+from kubectl_spread.provisioners.objects import Amounts, NodePool, PoolState
 from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
 from kubectl_spread.provisioners.refusals import Cause, Refusal
-from kubectl_spread.provisioners.requirement import one_of, Requirements
-from kubectl_spread.provisioners.round import Claim, Round, State
+from kubectl_spread.provisioners.requirement import Requirements
+from kubectl_spread.provisioners.round import Round, State
 from kubectl_spread.provisioners.versions import Rule
 
 MOST_STEPS = 30_000  # tries of a pod, times the number of pods: a step takes longer in a large round
 _SAMPLES = 6  # states that are followed if there are more
-
-
-class PoolState(Enum):
-    """Whether a pool gives nodes."""
-
-    USED = "used"
-    NOT_READY = "notReady"
-    INVALID = "invalid"
-    DELETED = "deleted"
-    STATIC = "static"
-    OTHER_PROVIDER = "otherProvider"
-    NO_TYPE = "noType"  # none of its instance types fits its own requirements
-
-
-class PoolFinding(NamedTuple):
-    """A pool, and why it gives no nodes."""
-
-    pool: NodePool
-    state: PoolState
-    reason: str = ""
 
 
 class NewNode(NamedTuple):
@@ -105,25 +85,8 @@ class Solution(NamedTuple):
 
     outcomes: tuple[Outcome, ...]
     answers: tuple[PodAnswer, ...]
-    pools: tuple[PoolFinding, ...]
-    is_complete: bool = True
-
-
-def ordered(provisioning: Provisioning) -> list[PoolFinding]:
-    """Return the pools in the order in which Karpenter tries them, those that give no nodes last."""
-    found, provider = [], provisioning.options.provider
-    for pool in sorted(provisioning.pools, key=lambda pool: (pool.weight, pool.name), reverse=True):
-        state, reason = PoolState.DELETED if pool.is_deleted else PoolState.USED, ""
-        if provider and pool.class_ref.group != provider:
-            state, reason = PoolState.OTHER_PROVIDER, pool.class_ref.group
-        elif pool.is_static:
-            state = PoolState.STATIC
-        elif pool.ready is False:
-            state, reason = PoolState.NOT_READY, pool.not_ready
-        elif pool.ready is None and pool.errors:
-            state, reason = PoolState.INVALID, "; ".join(pool.errors)
-        found.append(PoolFinding(pool, state, reason))
-    return sorted(found, key=lambda finding: finding.state is not PoolState.USED)
+    pools: tuple[NodePool, ...]  # in the order in which Karpenter tries them, those that give no nodes last
+    is_complete: bool
 
 
 def solve(
@@ -131,7 +94,6 @@ def solve(
     pending: Iterable[Pod],
     provisioning: Provisioning,
     *,
-    is_order_known: bool = True,
     most_steps: int = MOST_STEPS,
 ) -> Solution:
     """Return what Karpenter does about pods that kube-scheduler has found unschedulable.
@@ -140,12 +102,12 @@ def solve(
         cluster: nodes, running pods, DaemonSets, volumes.
         pending: the pods; those that Karpenter never looks at are left out.
         provisioning: pools and what belongs to them.
-        is_order_known: the UIDs of the pods are those of the API server, so that the order of equal pods is known.
         most_steps: how many tries of a pod are made in search of all outcomes, times the number of pods.
     """
     rules = versions.rules(provisioning.options.version)
-    findings = ordered(provisioning)
-    pools = [finding.pool for finding in findings if finding.state is PoolState.USED]
+    ordered = sorted(provisioning.pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
+    pools = [pool for pool in ordered if pool.state is PoolState.USED]
+    unused = [pool for pool in ordered if pool.state is not PoolState.USED]
     taking = [pod for pod in pending if pod_rules.takes_part(pod)]
     known, refuses = provisioning.options.well_known, Rule.REFUSES_CLAIMS in rules
     reasons = (
@@ -153,31 +115,17 @@ def solve(
     )
     ignored = {pod.key: tuple(found) for pod, found in reasons if found}
     solved = [pod for pod in taking if pod.key not in ignored]
-    types = {pool.name: types_of(pool, provisioning) for pool in pools}
     if not pools:
         reason = (Refusal(Cause.NO_POOLS, detail="no dynamic nodepools found"),)
         outcomes, is_complete = [Outcome((), {}, {pod.key: reason for pod in solved})], True
     else:
-        game = Round(cluster, solved, provisioning, pools, types, is_order_known=is_order_known)
-        used = {template.pool.name for template in game.templates}
-        findings = [
-            item._replace(state=PoolState.NO_TYPE) if item.pool in pools and item.pool.name not in used else item
-            for item in findings
-        ]
+        game = Round(cluster, solved, provisioning, pools)
         outcomes, is_complete = _outcomes(game, most_steps)
         is_complete = is_complete or not game.templates
+        fitting = {template.pool.name for template in game.templates}
+        pools = [pool if pool.name in fitting else pool._replace(state=PoolState.NO_TYPE) for pool in pools]
     answers = _answers(taking, ignored, outcomes, is_complete=is_complete, provisioning=provisioning, pools=pools)
-    return Solution(tuple(outcomes), tuple(answers), tuple(findings), is_complete)
-
-
-def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
-    """Return the types of a pool; an unknown one is as large as needed, in every zone of the pool's class."""
-    known = provisioning.types.get(pool.name, ())
-    if known or Gap(GapKind.INSTANCE_TYPES, pool.name) not in provisioning.gaps:
-        return Types(known)
-    zones = provisioning.zones_of(pool)
-    wanted = {} if zones is None else {ZONE: one_of(ZONE, zones)}
-    return Types((InstanceType("", {}, {}, wanted),), is_open=True)
+    return Solution(tuple(outcomes), tuple(answers), (*pools, *unused), is_complete)
 
 
 def _branches(game: Round, state: State) -> Iterator[State]:
@@ -225,7 +173,7 @@ def _shape(game: Round, state: State) -> tuple[list[object], frozenset[object]]:
     """Return what tells the nodes of two states apart: pods of one kind, and names of new nodes, do not."""
     claims: list[object] = [
         (
-            claim.template,
+            claim.pool.name,
             tuple(sorted(game.kinds[at].number for at in claim.placed)),
             frozenset(item for key, item in claim.requirements.items() if key != HOSTNAME),
             claim.mask,
@@ -273,19 +221,18 @@ def _add(found: dict[object, Outcome], game: Round, state: State) -> None:
 
 
 def _new_node(game: Round, claim: Claim) -> NewNode:
-    template = game.templates[claim.template]
-    kept, allowed = template.types.of(claim.mask), claim.requirements
+    kept, allowed = claim.types.of(claim.mask), claim.requirements
     offerings = [offering for item in kept for offering in machines.sold(item, allowed)]
-    zones = {offering.zone for offering in offerings}
-    if template.types.is_open and ZONE in allowed and not allowed[ZONE].complement:
+    zones = {zone for zone, _ in offerings}
+    if claim.types.is_open and ZONE in allowed and not allowed[ZONE].complement:
         zones = set(allowed[ZONE].values)
-    hidden = (HOSTNAME, NODE_POOL, template.pool.class_ref.label)
+    hidden = (HOSTNAME, NODE_POOL, claim.pool.class_ref.label)
     return NewNode(
-        template.pool.name,
+        claim.pool.name,
         {key: item for key, item in allowed.items() if key not in hidden},
         tuple(sorted(item.name for item in kept if item.name)),
         tuple(sorted(zones)),
-        tuple(sorted({offering.capacity_type for offering in offerings if offering.capacity_type})),
+        tuple(sorted({capacity_type for _, capacity_type in offerings if capacity_type})),
         claim.requests,
         tuple(game.pods[at] for at in claim.placed),
     )

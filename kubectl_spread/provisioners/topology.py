@@ -12,14 +12,15 @@ topologynodefilter.go, topologydomaingroup.go (v1.13.0).
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.node import Taint, Toleration
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import decode
@@ -46,38 +47,15 @@ def domains_of(pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType
     """Return every value that a pool or one of its types could have, negative ones included (buildDomainGroups)."""
     found: Domains = {}
     for pool in pools:
-        allowed = pool.allowed
-        for instance_type in types.get(pool.name, ()):
-            for item in algebra.plus(allowed, instance_type.requirements.values()).values():
-                _insert(found, item, pool.taints)
-        for item in allowed.values():
-            if item.operator == "In":
-                _insert(found, item, pool.taints)
+        of_types = (algebra.plus(pool.allowed, item.requirements).values() for item in types.get(pool.name, ()))
+        own = (item for item in pool.allowed.values() if item.operator == "In")
+        for item in itertools.chain(*of_types, own):
+            of_key = found.setdefault(item.key, {})
+            for value in item.values:
+                known = of_key.setdefault(value, [])
+                if () not in known and pool.taints not in known:
+                    known.append(pool.taints)
     return found
-
-
-def _insert(found: Domains, item: Requirement, taints: Taints) -> None:
-    of_key = found.setdefault(item.key, {})
-    for value in item.values:
-        known = of_key.setdefault(value, [])
-        if () not in known and taints not in known:
-            known.append(taints)
-
-
-class NodeFilter(NamedTuple):
-    """The nodes that a constraint counts: any term must hold, and taints must be tolerated, if the policies say so."""
-
-    terms: tuple[tuple[Requirement, ...], ...]
-    tolerations: Tolerations
-    honors_affinity: bool
-    honors_taints: bool
-
-    def matches(self, taints: Taints, requirements: Requirements) -> bool:
-        if self.honors_taints and untolerated(taints, self.tolerations):
-            return False
-        if not self.honors_affinity or not self.terms:
-            return True
-        return any(algebra.meets(requirements, {item.key: item for item in term}) for term in self.terms)
 
 
 class Group(NamedTuple):
@@ -85,23 +63,30 @@ class Group(NamedTuple):
 
     selector: for the pods of the round. A constraint without a selector counts all running pods.
     tolerations: of the first pod; domains of pools with other taints are left out, unless a constraint ignores taints.
+    terms: of the node affinity, with nodeSelector; if a constraint honors affinity, a node that counts meets one.
     """
 
     cause: Cause
     key: str
     namespaces: frozenset[str]
     selector: Selector
-    max_skew: int
-    min_domains: int
-    node_filter: Optional[NodeFilter]
     tolerations: Tolerations
+    max_skew: int = 2**31 - 1
+    min_domains: int = 0
+    terms: tuple[tuple[Requirement, ...], ...] = ()
+    honors_affinity: bool = False
+    honors_taints: bool = False
 
     def selects(self, pod: PodClass) -> bool:
         return pod.namespace in self.namespaces and self.selector.matches(dict(pod.labels))
 
     def has_node(self, taints: Taints, requirements: Requirements) -> bool:
-        """Return whether pods on a node count."""
-        return self.node_filter is None or self.node_filter.matches(taints, requirements)
+        """Return whether pods on a node count: it meets what the policies of a constraint honor."""
+        if self.honors_taints and untolerated(taints, self.tolerations):
+            return False
+        if not self.honors_affinity or not self.terms:
+            return True
+        return not all(algebra.clash(requirements, {item.key: item for item in term}) for term in self.terms)
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -111,10 +96,9 @@ class Group(NamedTuple):
         Source: TopologyGroup.Hash; github.com/mitchellh/hashstructure, SlicesAsSets.
         """
         parts: tuple[object, ...] = ()
-        if self.node_filter is not None:
-            keys = (frozenset(item.key for item in term) for term in self.node_filter.terms)
-            policies = self.node_filter.honors_affinity, self.node_filter.honors_taints
-            parts = (_odd(keys), _odd(self.node_filter.tolerations), *policies)
+        if self.cause is Cause.SPREAD:
+            keys = (frozenset(item.key for item in term) for term in self.terms)
+            parts = (_odd(keys), _odd(self.tolerations), self.honors_affinity, self.honors_taints)
         wanted = self.selector.requirements
         selected = None if wanted is None else frozenset((item[0], item[1], frozenset(item[2])) for item in wanted)
         return self.cause, self.key, self.namespaces, self.max_skew, parts, selected
@@ -134,20 +118,19 @@ def of_constraint(constraint: TopologySpreadConstraint, pod: PodClass, *, polici
         more = [LabelRequirement(key, "In", (labels[key],)) for key in keys]
         selector = selector.plus(*(item for item in more if item not in (selector.requirements or ())))
     selected, required = algebra.of_labels(dict(pod.node_selector)), pod.node_affinity.required
-    named = [algebra.of_expressions(term.match_expressions).values() for term in required or ()]
+    named = [algebra.of_expressions(term.match_expressions) for term in required or ()]
     wanted = [selected] if required is None else [algebra.plus(selected, items) for items in named]
-    terms = tuple(tuple(found[key] for key in sorted(found)) for found in wanted)
-    honors_affinity = not policies or (constraint.node_affinity_policy or HONOR) == HONOR
-    honors_taints = policies and (constraint.node_taints_policy or IGNORE) == HONOR
     return Group(
         cause=Cause.SPREAD,
         key=constraint.topology_key,
         namespaces=frozenset((pod.namespace,)),
         selector=selector,
+        tolerations=pod.tolerations,
         max_skew=constraint.max_skew,
         min_domains=constraint.min_domains or 0,
-        node_filter=NodeFilter(terms, pod.tolerations, honors_affinity, honors_taints),
-        tolerations=pod.tolerations,
+        terms=tuple(tuple(found[key] for key in sorted(found)) for found in wanted),
+        honors_affinity=not policies or (constraint.node_affinity_policy or HONOR) == HONOR,
+        honors_taints=policies and constraint.node_taints_policy == HONOR,
     )
 
 
@@ -156,12 +139,12 @@ def of_term(cause: Cause, term: PodAffinityTerm, pod: PodClass, namespaces: Mapp
     selected = term.namespace_selector
     names = {name for name, labels in namespaces.items() if selected is not None and selected.matches(labels)}
     spaces = frozenset(names | set(term.namespaces))
-    return Group(cause, term.topology_key, spaces, term.selector, 2**31 - 1, 0, None, pod.tolerations)
+    return Group(cause, term.topology_key, spaces, term.selector, pod.tolerations)
 
 
 def empty_domains(group: Group, domains: Domains) -> dict[str, int]:
     """Return the domains that pools give a new group, without pods (ForEachDomain)."""
-    ignores_taints = group.node_filter is not None and not group.node_filter.honors_taints
+    ignores_taints = group.cause is Cause.SPREAD and not group.honors_taints
     return {
         value: 0
         for value, taints in domains.get(group.key, {}).items()
@@ -171,8 +154,8 @@ def empty_domains(group: Group, domains: Domains) -> dict[str, int]:
 
 def picks(
     group: Group, counts: Mapping[str, int], pod_domains: Requirement, node_domains: Requirement, *, selects: bool
-) -> list[Requirement]:
-    """Return the requirements of which Karpenter draws one for the node; none if no domain will do.
+) -> list[Iterable[str]]:
+    """Return the sets of domains of which Karpenter draws one for the node; none if no domain will do.
 
     Args:
         group: the constraint or the term.
@@ -195,38 +178,25 @@ def picks(
             fits = number + selects <= group.max_skew  # A new host can always be made, so the minimum is 0.
         else:
             fits = not number if cause is Cause.ANTI_AFFINITY else pod_domains.has(host) and (number > 0 or begins)
-        return [algebra.one_of(key, (host,))] if fits else []
-    if node_domains.operator == "In":
-        reached = [value for value in node_domains.values if value in counts]
-    else:
-        reached = [value for value in counts if node_domains.has(value)]
+        return [(host,)] if fits else []
+    reached = [value for value in counts if node_domains.has(value)]
     if cause is Cause.SPREAD:
-        return _emptiest(group, counts, pod_domains, reached, selects=selects)
+        # The minimum of the pod's own domains, 0 if they are fewer than minDomains (domainMinCount)
+        numbers = [number for value, number in counts.items() if pod_domains.has(value)]
+        is_zero = key == HOSTNAME or len(numbers) < group.min_domains
+        minimum = 0 if is_zero else min(numbers, default=2**31 - 1)
+        # The criterion is kube-scheduler's: existing matches plus the pod itself exceed the minimum by at most maxSkew.
+        allowed = {value: counts[value] for value in reached if counts[value] + selects - minimum <= group.max_skew}
+        least = min(allowed.values(), default=0)
+        return [(value,) for value, number in sorted(allowed.items()) if number == least]
     is_affinity = cause is Cause.AFFINITY
-    found = frozenset(value for value in reached if (counts[value] > 0) == is_affinity and pod_domains.has(value))
+    found = [value for value in reached if (counts[value] > 0) == is_affinity and pod_domains.has(value)]
     if found or not begins:
-        return [algebra.one_of(key, found)] if found else []
+        return [found] if found else []
     both = algebra.intersection(pod_domains, node_domains)
     first, second = ([value for value in counts if item.has(value)] or [""] for item in (both, pod_domains))
     chosen = {frozenset((one, other)) - {""} for one in first for other in second} - {frozenset[str]()}
-    return [algebra.one_of(key, values) for values in sorted(chosen, key=sorted)]
-
-
-def _emptiest(
-    group: Group, counts: Mapping[str, int], pod_domains: Requirement, reached: list[str], *, selects: bool
-) -> list[Requirement]:
-    """Return the emptiest domains that keep the skew (nextDomainTopologySpread)."""
-    if pod_domains == algebra.exists(group.key):
-        numbers = list(counts.values())
-    else:
-        numbers = [number for value, number in counts.items() if pod_domains.has(value)]
-    # The minimum of the pod's own domains, 0 if they are fewer than minDomains (domainMinCount).
-    is_zero = group.key == HOSTNAME or len(numbers) < group.min_domains
-    minimum = 0 if is_zero else min(numbers, default=2**31 - 1)
-    # The criterion is kube-scheduler's: existing matches, plus the pod itself, minus the minimum, are at most maxSkew.
-    allowed = {value: counts[value] for value in reached if counts[value] + selects - minimum <= group.max_skew}
-    least = min(allowed.values(), default=0)
-    return [algebra.one_of(group.key, (value,)) for value, number in sorted(allowed.items()) if number == least]
+    return sorted(chosen, key=sorted)
 
 
 def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -> dict[str, int]:
@@ -234,7 +204,7 @@ def recorded(group: Group, counts: dict[str, int], requirements: Requirements) -
 
     A pod counts if its node has one domain; for anti-affinity it counts in each domain that its node might get.
     """
-    domains = requirements.get(group.key) or algebra.exists(group.key)
+    domains = algebra.get(requirements, group.key)
     if group.cause is not Cause.ANTI_AFFINITY and domains.only is None:
         return counts
     return {**counts, **{value: counts.get(value, 0) + 1 for value in domains.values}}
@@ -251,12 +221,12 @@ def out_of_reach(
     found = reading.read((item for item in plains if decode.decodes(item, SHAPES["NodePool"])), Cluster(()))
     domains = {pool.name: domains_of((pool,), {pool.name: (InstanceType("", {}, {}, {}),)}) for pool in found.pools}
     group = of_constraint(constraint, pod)
-    asked = wanted.get(key) or algebra.exists(key)
+    asked = algebra.get(wanted, key)
     counted = {value for item in domains.values() for value in empty_domains(group, item) if asked.has(value)}
     reached = set()
     for pool in found.pools:
         have = pool.template
-        if not untolerated(pool.taints, pod.tolerations) and algebra.meets(have, wanted, algebra.WELL_KNOWN):
+        if not (untolerated(pool.taints, pod.tolerations) or algebra.clash(have, wanted, algebra.WELL_KNOWN)):
             reached |= {value for value in counted if (have.get(key) or asked).has(value)}
     missing: dict[tuple[str, ...], list[str]] = {}
     for value in sorted(counted - reached) if reached else ():

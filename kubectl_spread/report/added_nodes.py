@@ -7,17 +7,11 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.containers import grouped
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import ZONE
-from kubectl_spread.provisioners.prospect import (
-    CountedDomain,
-    CountedDomains,
-    Fate,
-    Outlook,
-    Prospect,
-)
+from kubectl_spread.provisioners.objects import NodePool, PoolState
+from kubectl_spread.provisioners.prospect import CountedDomain, CountedDomains, Fate, Outlook, Prospect
 from kubectl_spread.provisioners.reading import Gap, GapKind
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal, texts, Unfit
 from kubectl_spread.provisioners.requirement import Clash
-from kubectl_spread.provisioners.solve import PoolFinding, PoolState
 from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.report.wording import nodes_of_pools, series
@@ -108,7 +102,7 @@ def without(found: Prospect, who: str) -> str:
     if blocking:
         return "; ".join(blocking)
     general = [_said(item) for item in found.answer.errors if not item.pool]
-    of_pools = grouped((_why(found, pool), pool.pool.name) for pool in found.pools)
+    of_pools = grouped((_why(found, pool), pool.name) for pool in found.pools)
     return "; ".join(general or (f"{_pools(names)}: {why}" for why, names in of_pools.items()))
 
 
@@ -142,16 +136,16 @@ def _reached(counted: CountedDomains, domain: CountedDomain, found: Prospect) ->
     if not domain.pools:
         return f"only {count_noun(domain.nodes, 'node')} that {'exists is' if domain.nodes == 1 else 'exist are'} in it"
     only = f"only {_pools(domain.pools)} can reach it"
-    why = {item.pool.name: _why(found, item, counted.key) for item in found.pools}
+    why = {pool.name: _why(found, pool, counted.key) for pool in found.pools}
     if len(domain.pools) == 1:
         return f"{only}, and {why[domain.pools[0]]}"
     reasons = (f"{safe(name)}: {why[name]}" for name in domain.pools)
     return f"{only} ({'; '.join(reasons)})"
 
 
-def _why(found: Prospect, pool: PoolFinding, key: str = "") -> str:
+def _why(found: Prospect, pool: NodePool, key: str = "") -> str:
     """Return why a pool has no node for the pod; `key`: in a domain of this label."""
-    refusal = found.refusals.get(pool.pool.name)
+    refusal = found.refusals.get(pool.name)
     if refusal is None:
         return _STATES.get(pool.state, "it makes no node there")
     if refusal.cause is Cause.TAINT:
@@ -172,9 +166,9 @@ def _said(refusal: Refusal) -> str:
     return safe("; ".join(texts(refusal)))
 
 
-def _pool(found: Prospect, pool: PoolFinding) -> Plain:
+def _pool(found: Prospect, pool: NodePool) -> Plain:
     """Return what a pool does about the pod: its nodes, or the first reason against them."""
-    name, nodes = pool.pool.name, [node for node in found.answer.new if node.pool == pool.pool.name]
+    name, nodes = pool.name, [node for node in found.answer.new if node.pool == pool.name]
     return {
         "name": name,
         "state": pool.state.value,

@@ -74,7 +74,7 @@ def solution(case: Case) -> Solution:
     """Return what `provisioners` predicts for a case, with a longer search than a command makes."""
     named = {name if "/" in name else f"default/{name}" for name in case.plain["pending"]}
     pending = [pod for pod in case.cluster.pods if pod.key in named]
-    return solve.solve(case.cluster, pending, case.provisioning, is_order_known=False, most_steps=MOST_STEPS)
+    return solve.solve(case.cluster, pending, case.provisioning, most_steps=MOST_STEPS)
 
 
 def workload(key: str) -> str:

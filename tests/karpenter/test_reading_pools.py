@@ -14,8 +14,9 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners import reading, refusals, versions
+from kubectl_spread.provisioners.objects import PoolState
 from kubectl_spread.provisioners.reading import Gap, GapKind, Options
-from kubectl_spread.provisioners.solve import Answer, PoolState
+from kubectl_spread.provisioners.solve import Answer
 from kubectl_spread.provisioners.versions import Rule
 from tests.karpenter.worlds import instance_type, need, node, pod, pool, spread, TYPES, World
 
@@ -120,7 +121,7 @@ def test_not_ready_and_foreign_pools() -> None:
     """A condition Ready decides over Karpenter's own checks; pools of another provider are not its own."""
     not_ready = {**pool(), "status": {"conditions": [{"type": "Ready", "status": "False", "message": "no class"}]}}
     (found,) = World(not_ready, pod("web-0")).solution.pools
-    assert (PoolState.NOT_READY, "no class") == found[1:]
+    assert (PoolState.NOT_READY, "no class") == (found.state, found.reason)
 
     (foreign,) = World(pool(), pod("web-0"), options=Options(provider="karpenter.k8s.aws")).solution.pools
     assert PoolState.OTHER_PROVIDER is foreign.state
@@ -130,7 +131,7 @@ def test_order_of_pools() -> None:
     """The heaviest comes first; of equal ones the later name."""
     found = World(pool("a"), pool("b"), pool("c", weight=5), pod("web-0")).solution.pools
 
-    assert ["c", "b", "a"] == [finding.pool.name for finding in found]
+    assert ["c", "b", "a"] == [pool.name for pool in found]
 
 
 def test_without_a_table_a_new_node_depends_on_the_types() -> None:

@@ -108,7 +108,7 @@ class World:
         given = (TYPES if table is None else table) if known else None
         self.provisioning: Provisioning = reading.read(objects, self.cluster, table=given, options=options or Options())
         self.pending = [found for found in self.cluster.pods if not found.node_name]
-        self.solution = solve.solve(self.cluster, self.pending, self.provisioning, is_order_known=False)
+        self.solution = solve.solve(self.cluster, self.pending, self.provisioning)
 
     @property
     def answers(self) -> dict[str, solve.PodAnswer]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.amounts import resources
@@ -30,14 +30,10 @@ def node(plain: Plain) -> Node:
     """Read a Node."""
     metadata, spec = fields(plain, "metadata"), fields(plain, "spec")
     status = fields(plain, "status")
-    taints = tuple(
-        Taint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "")
-        for taint in mappings(spec.get("taints"))
-    )
     return Node(
         name=metadata.get("name") or "",
         labels=constraint.labels(metadata),
-        taints=taints,
+        taints=taints(spec.get("taints")),
         unschedulable=bool(spec.get("unschedulable")),
         allocatable=resources.allocatable(status),
         images=tuple(
@@ -49,6 +45,13 @@ def node(plain: Plain) -> Node:
         kubelet_version=fields(status, "nodeInfo").get("kubeletVersion") or "",
         avoids=_avoided(fields(metadata, "annotations")),
         created=as_text(metadata.get("creationTimestamp")),
+    )
+
+
+def taints(plain: Any) -> tuple[Taint, ...]:
+    """Read a list of taints."""
+    return tuple(
+        Taint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "") for taint in mappings(plain)
     )
 
 
