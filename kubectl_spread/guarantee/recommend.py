@@ -51,7 +51,7 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     """Return constraints for a group of workloads."""
     rules = request.rules
     selector = common_selector(request.members)
-    all_rules = rules if PLACED in rules else (*rules, PLACED)
+    all_rules = rules if any(rule.kind is RuleKind.PLACED for rule in rules) else (*rules, PLACED)
     search = _Search(request._replace(rules=all_rules), selector)
     result = request.result
     if result is not None and result.verdict is ProofStatus.PROVED and all_rules == rules:

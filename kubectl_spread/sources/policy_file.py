@@ -71,8 +71,9 @@ class _PolicyReader(Document):
         rules = [rule for rule in parsed if rule is not None]
         if not rules and not self.errors:
             self.refuse(route, "the group has no rule: add one of maxShare, maxCount, minDomains, separate, survive")
-        if self.value(*route, "placed") is not False:
-            rules = with_places(rules)
+        placed = self.value(*route, "placed")
+        if placed is not False:
+            rules = with_places(rules, is_implied=placed is None)
         selector, replicas = self._selector((*route, "selector")), self.text(*route, "replicas")
         each = self.value(*route, "each")
         line, column = self.place(*route)

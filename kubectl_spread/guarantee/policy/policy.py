@@ -52,8 +52,8 @@ class PolicyRule(NamedTuple):
     """A rule of a policy.
 
     topology_key: label of the domains; empty for `PLACED`. amount: limit of a share, pods to keep, or a count.
-    is_strict: the share must be less than the amount. lost: number of domains that are lost. line, column: place in
-    its file.
+    is_strict: the share must be less than the amount. lost: number of domains that are lost. is_implied: every policy
+    has the rule unless it allows Pending pods. line, column: place in its file.
     """
 
     kind: RuleKind
@@ -61,6 +61,7 @@ class PolicyRule(NamedTuple):
     amount: Amount = Amount(0)
     is_strict: bool = False
     lost: int = 1
+    is_implied: bool = False
     line: int = 0
     column: int = 0
 
@@ -69,11 +70,6 @@ class PolicyRule(NamedTuple):
         """Return whether the rule must hold at every moment, not only once all pods are placed."""
         return self.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT, RuleKind.SEPARATE)
 
-    @property
-    def is_implied(self) -> bool:
-        """Return whether every policy has the rule unless it allows Pending pods."""
-        return self.kind in (RuleKind.REPLACED, RuleKind.PLACED)
-
     def most(self, pods: int) -> Optional[int]:
         """Return the most pods that a domain may hold, out of all pods; None if the rule sets no such limit."""
         if self.kind is RuleKind.MAX_SHARE:
@@ -81,14 +77,15 @@ class PolicyRule(NamedTuple):
         return self.amount.numerator if self.kind is RuleKind.MAX_COUNT else None
 
 
-PLACED = PolicyRule(RuleKind.PLACED)
+PLACED = PolicyRule(RuleKind.PLACED, is_implied=True)
 
 
-def with_places(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
+def with_places(rules: Iterable[PolicyRule], *, is_implied: bool = True) -> list[PolicyRule]:
     """Return rules, and those by which every pod finds a node: usually, and while domains are lost."""
     own = list(rules)
     lost = [rule for rule in own if rule.kind is RuleKind.SURVIVE]
-    return [*own, *(rule._replace(kind=RuleKind.REPLACED, amount=Amount(0)) for rule in lost), PLACED]
+    placed = [*(rule._replace(kind=RuleKind.REPLACED, amount=Amount(0)) for rule in lost), PLACED]
+    return [*own, *(rule._replace(is_implied=is_implied) for rule in placed)]
 
 
 class Regime(Enum):

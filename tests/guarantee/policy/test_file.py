@@ -77,6 +77,14 @@ def test_a_policy_has_groups_with_rules(tmp_path: Path) -> None:
     assert found._replace(groups=(other,)).regimes != REGIMES
 
 
+@pytest.mark.parametrize(("placed", "expected"), [("", [False, True, True]), ("  placed: true\n", [False] * 3)])
+def test_a_rule_that_the_policy_has_is_not_implied(placed: str, expected: list[bool], tmp_path: Path) -> None:
+    text = "apiVersion: kubectl-spread/v1\nkind: Policy\ngroups:\n- survive: [{key: zone, keep: quorum}]\n"
+    (group,) = load(text + placed, tmp_path).groups
+
+    assert [rule.is_implied for rule in group.rules] == expected
+
+
 def test_the_schema_accepts_what_is_read(tmp_path: Path) -> None:
     """The reader's validator and the jsonschema package agree."""
     source = SourceFile("ha.yaml", REDIS)
