@@ -18,7 +18,15 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
-from kubectl_spread.engine.results.summary import PlayedStep, Preparation, Simulation, summarize, WorkloadSummary
+from kubectl_spread.engine.results.summary import (
+    PlayedStep,
+    Preparation,
+    Recovery,
+    Release,
+    Simulation,
+    summarize,
+    WorkloadSummary,
+)
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects
@@ -27,7 +35,8 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import NamespacedName, ObjectKey, Range
+from kubectl_spread.objects.node import OUT_OF_SERVICE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
@@ -173,10 +182,12 @@ def simulate_commands(
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
         played = tuple(_explained(item, step, read.known, after) for item, step in pairs)
+        released = _recovery(request, read, played[-1], answer.steps[-1], watch) if played else None
+        played = (*played[:-1], *(one._replace(recovery=released) for one in played[-1:]))
         stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
         refused = [item for item in reversed(played) if item.summary.refused]
         for item in refused[:1]:  # Its command waits, so that a change after it would meet the next evictions.
-            first = _preparation(request, read, played, watch, scaled=after.autoscalers)
+            first = None if released else _preparation(request, read, played, watch, scaled=after.autoscalers)
             played = tuple(one._replace(preparation=first) if one is item else one for one in played)
         for item in () if refused else (played[-1], *stuck[:1]):
             last = _explained(item, answer.steps[-1], read.known, after, past=past)
@@ -419,6 +430,61 @@ def _preparation(
                 if all(one.fewest_ready >= ready[key] for key, one in least.items()):
                     return item._replace(workloads=tuple(least.values()))
     return Preparation(()) if tried else None
+
+
+def _recovery(
+    request: SimulateRequest, read: SimulateInputs, last: PlayedStep, step: StepAnswer, watch: Watch
+) -> Optional[Recovery]:
+    """Return how to end the pods of StatefulSets that stay Terminating after the last step; None if there are none.
+
+    No Node object is deleted for pods that find no node afterwards. A drain that waits for the pods is left out.
+    """
+    ends = [
+        {
+            NamespacedName(pod.namespace, pod.name): pod.node
+            for pod in outcome.pods
+            if pod.is_terminating and pod.owner and pod.owner.kind == "StatefulSet" and pod.node in outcome.nodes()[1]
+        }
+        for outcome in step.outcomes
+    ]
+    held = {name: node for name, node in (ends[0] if ends else {}).items() if all(name in end for end in ends)}
+    if not held or len(read.known.cluster.nodes) > _ADVISED:
+        return None
+    before = request.commands[:-1] if last.summary.refused else request.commands
+    stuck: dict[str, str] = {}
+    while True:
+        nodes = sorted(set(held.values()))
+        lines: dict[Release, tuple[str, ...]] = {
+            Release.DELETED_NODE: (f"kubectl delete node {' '.join(nodes)}",),
+            Release.OUT_OF_SERVICE: (f"kubectl taint node {' '.join(nodes)} {OUT_OF_SERVICE}=nodeshutdown:NoExecute",),
+            Release.FORCED: tuple(
+                f"kubectl delete pod {' '.join(names)} -n {namespace} --force --grace-period=0"
+                for namespace, names in grouped(held).items()
+            ),
+        }
+        places: dict[NamespacedName, set[str]] = {name: set() for name in held}
+        ways: list[Release] = []
+        for way, commands in lines.items():
+            scene, more = SimulationSetup(read), tuple(map(parse_text, commands))
+            effects = [effect(command, scene.situation) for command in (*before, *more)]
+            end = scene.play((item.ops for item in effects), request.limits, watch).steps[-1]
+            mine = [pod for outcome in end.outcomes for pod in outcome.pods if (pod.namespace, pod.name) in held]
+            if not mine or any(pod.is_terminating for pod in mine):
+                continue
+            ways.append(way)
+            for pod in mine:
+                places[NamespacedName(pod.namespace, pod.name)].update(filter(None, [pod.node]))
+            if not all(places.values()):
+                played = played_step(more[-1], effects[-1], end, number=1, has_frames=False)
+                causes = _explained(played, end, read.known, scene.situation.cluster).causes
+                stuck |= {pod.name: causes.get((pod.owner, pod.message), pod.message) for pod in mine if not pod.node}
+                break
+        helped = {name: node for name, node in held.items() if places[name]}
+        if helped == held or not helped:
+            pods = {name.name: tuple(sorted(places[name])) for name in helped}
+            kept = {way: lines[way] for way in ways if pods}
+            return Recovery(tuple(nodes), pods, kept, stuck, is_instead=bool(last.summary.refused))
+        held = helped
 
 
 @contextlib.contextmanager

@@ -18,6 +18,8 @@ from kubectl_spread.engine.results.summary import (
     PendingPods,
     PlayedStep,
     Preparation,
+    Recovery,
+    Release,
     Simulation,
     StepSummary,
     Verdict,
@@ -27,6 +29,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of, sum_of
+from kubectl_spread.objects.node import OUT_OF_SERVICE
 from kubectl_spread.objects.pod import GATED
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
@@ -79,6 +82,7 @@ _IN_EVERY_ORDER = {
     Verdict.NO_WORSE: "no workload lacks more than before",
 }
 _MOST_DOMAINS = 12
+_MOST_LINES = 30  # with the way to get stuck
 _MOST_WORKLOADS = 1  # with a table; of more there is one for all together
 _MOST_LISTED = 20  # workloads
 _MOST_CAUSES = 2
@@ -96,6 +100,11 @@ def render(simulation: Simulation, style: Style) -> str:
         found = [*filter(None, map(list, _step_blocks(step, simulation.steps[:at], style, later=later)))]
         if later is None:
             blocks += found
+            way = _way(step, simulation.steps[:at], style) if step.summary.witness else []
+            is_short = sum(len(block) + 1 for block in (*blocks, way)) < _MOST_LINES
+            blocks += [way] if way and (style.is_detailed or is_short) else []
+            left_out = " --details prints the way to get stuck." if way and way not in blocks else ""
+            blocks.append(wrap(f"{certainty(step.summary)}{left_out}", style))
         else:
             blocks[-1] += itertools.chain.from_iterable(found)
     if simulation.is_interrupted:
@@ -177,10 +186,15 @@ def _step_blocks(
 
         (owner, best), *others = played.advice.items()
         is_of_several = len({item.owner for item in waiting}) > 1 and owner is not None
+        if others and not style.is_detailed:
+            spreads = [item for item in best.effect.spreads if item.topology_key != HOSTNAME] or best.effect.spreads
+            best = best._replace(effect=best.effect._replace(spreads=tuple(spreads)))
         yield [
             *item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style),
             *(line for owner, item in others for line in _other_lines(owner, item, style)),
         ]
+    if played.recovery:  # It was simulated without the changes above.
+        yield _recovery_lines(played.recovery, style)
     gone = lost_pods(step)
     stuck = ", ".join(stuck_before(step))
     is_known = bool(before) and stuck == ", ".join(stuck_before(before[-1].summary))
@@ -190,26 +204,29 @@ def _step_blocks(
         "" if concerned or played.refusal or step.scheduled or not step.endings else "No workload changes.",
         *added_nodes(step),
         f"Not affected by this step, but already incomplete: {stuck}" if stuck and not is_known else "",
+        *(not_recovered(played.recovery, is_detailed=style.is_detailed) if played.recovery else ()),
         f"Gone, and no controller creates them again: {gone}" if gone else "",
         prepared(first) if first and not first.commands else "",
     )
     yield paragraphs(notes, style, hanging="  ")
+    stays = played.recovery.stuck if played.recovery else {}
+    concerned = [item._replace(held=tuple(pod for pod in item.held if pod.name not in stays)) for item in concerned]
     yield from _workloads(concerned, step, style, is_last=later is None)
-    if later is not None:
-        return
     # The sums are worth a table if a constraint counts the pods of all.
-    if step.together and (style.is_detailed or any(spread.is_balanced for spread in step.together)):
+    if later is None and step.together and (style.is_detailed or any(spread.is_balanced for spread in step.together)):
         yield [
             "All of them together",
             *[line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)][1:],
         ]
-    if step.witness:
-        sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
-        way = numbered(sentences, where="" if style.is_detailed else "--details prints them")
-        lines = paragraphs(way, style, indent="  ", hanging="   ")
-        title = f"{way_title(step)}{'' if style.is_detailed else ' (--details prints every event)'}:"
-        yield [title, *lines] if lines else []
-    yield wrap(certainty(step), style)
+
+
+def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> list[str]:
+    """Return the way to get stuck; empty if nothing on it is worth telling."""
+    sentences = way_to_get_stuck(played, before, is_detailed=style.is_detailed)
+    way = numbered(sentences, where="" if style.is_detailed else "--details prints them")
+    lines = paragraphs(way, style, indent="  ", hanging="   ")
+    more = "" if style.is_detailed else " (--details prints every event)"
+    return [f"{way_title(played.summary)}{more}:", *lines] if lines else []
 
 
 def prepared(item: Preparation) -> str:
@@ -222,12 +239,69 @@ def prepared(item: Preparation) -> str:
     return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
 
 
+def _severity(item: WorkloadSummary) -> tuple[int, bool, int, int]:
+    """Return the worse the greater: pods that are not created again come before Pending ones."""
+    verdict = list(Verdict).index(item.verdict)
+    return (verdict, not _is_out_of_reach(item), item.not_created.most, item.pending.most)
+
+
+def _is_out_of_reach(item: WorkloadSummary) -> bool:
+    """Return whether a DaemonSet lacks only pods on nodes that do not answer."""
+    return item.out_of_reach.most > 0 and item.ready.least + item.out_of_reach.most >= item.desired.most
+
+
+def recovery(item: Recovery) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what ends pods that stay Terminating, each with its commands, the safest first."""
+    who, nodes = (series(first_of([*names], _MOST_NAMED, _more)) for names in (item.pods, item.nodes))
+    again = f"so that {who} {'is' if len(item.pods) == 1 else 'are'} created again"
+    off = f"make sure that {nodes} {'is' if len(item.nodes) == 1 else 'are'} switched off"
+    sentences = {
+        Release.DELETED_NODE: f"delete the Node object{'s' if len(item.nodes) > 1 else ''}",
+        Release.OUT_OF_SERVICE: f"set the taint {OUT_OF_SERVICE}, which also detaches volumes at once, and remove it "
+        "before a node comes back",
+        Release.FORCED: "if neither is possible, force the deletion. If a node still runs, two pods write the same "
+        "data, and may destroy it",
+    }
+    for at, (way, commands) in enumerate(item.ways.items()):
+        first = f"Do{' instead' if item.is_instead else ''}, {again}: {off}, then "
+        yield f"{'Or: ' if at else first}{sentences[way]}", commands
+
+
+def not_recovered(item: Recovery, *, is_detailed: bool = True) -> Iterator[str]:
+    """Yield which pods stay Terminating and would find no node if they ended, and why."""
+    by_cause = grouped((f": {without_preemption(cause)}", pod) for pod, cause in item.stuck.items())
+    if len(by_cause) > 1 and not is_detailed:
+        by_cause = {"; --details prints why": [*item.stuck]}
+    for why, who in by_cause.items():
+        stay, find = ("stays", "finds") if len(who) == 1 else ("stay", "find")
+        names = series(first_of(who, _MOST_NAMED, _more))
+        yield f"{names} {stay} Terminating, and {find} no node even if the Node objects are deleted{why}"
+
+
+def _more(left: int) -> str:
+    return f"{left} more"
+
+
+def _recovery_lines(item: Recovery, style: Style) -> Iterator[str]:
+    places = [
+        f"{series(first_of(who, _MOST_NAMED, _more))} {'goes' if len(who) == 1 else 'go'} to "
+        f"{series(first_of(nodes, _MOST_NAMED, _more), 'or')}"
+        for nodes, who in grouped((nodes, pod) for pod, nodes in item.pods.items()).items()
+    ]
+    where = "; ".join(first_of(places, _MOST_NAMED, _more))
+    for title, commands in recovery(item):
+        yield from wrap(title, style, hanging="  ", colour="cyan")
+        yield from _indented([f"Afterwards {where}." if where else ""], style)
+        yield from (f"  $ {style.command(command)}" for command in commands)
+        where = ""
+
+
 def _workloads(
     concerned: list[WorkloadSummary], step: StepSummary, style: Style, *, is_last: bool
 ) -> Iterator[list[str]]:
     """Yield the blocks about the workloads that a step concerns; of the last step, a single one has tables."""
+    concerned.sort(key=_severity, reverse=True)
     if len(concerned) > _MOST_LISTED:
-        concerned.sort(key=lambda item: (list(Verdict).index(item.verdict), item.pending.most), reverse=True)
         verdicts = Counter(item.verdict for item in concerned)
         listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
         pending = _all_pending(step)
@@ -238,9 +312,12 @@ def _workloads(
     has_tables = style.is_detailed or (is_last and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS)
     well = [name(item.key) for item in concerned if item.verdict is Verdict.COMPLETES and not item.is_deleted]
     well = [] if is_fine or has_tables or len(concerned) <= MOST_ALIKE or len(well) < 2 else well
+    lost = [item for item in concerned if item.verdict is not Verdict.COMPLETES and _is_out_of_reach(item)]
+    lost = [] if has_tables or len(lost) < 2 else lost
+    lacking = comma_list((f"{item.key.namespace}/{item.key.name}" for item in lost), most=_MOST_NAMED)
     plain: list[tuple[Hashable, str, list[str]]] = []
     for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
-        if name(item.key) in well:
+        if name(item.key) in well or item in lost:
             continue
         has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
         lines = list(_workload(item, step, style, has_domains=has_domains))
@@ -251,6 +328,7 @@ def _workloads(
             plain.append((reason or item.key, name(item.key), lines))
     yield [
         *hang_indent(together(plain), style.width),
+        *wrap(f"{len(lost)} DaemonSets lack only pods on nodes that do not answer: {lacking}" if lost else "", style),
         *wrap(f"{len(well)} workloads complete: {comma_list(well, most=_MOST_NAMED)}" if well else "", style),
     ]
 
@@ -377,6 +455,9 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
         parts.append(f"{item.pending} Pending")
     if item.not_created.most:
         parts.append(f"{item.not_created} not created")
+    if item.out_of_reach.most and item.verdict is not Verdict.COMPLETES:
+        nodes = "a node that does" if item.out_of_reach.most == 1 else "nodes that do"
+        parts.append(f"{item.out_of_reach} on {nodes} not answer")
     return f"{_sampled(step)}{', '.join(parts)}"
 
 

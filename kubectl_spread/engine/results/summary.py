@@ -82,7 +82,8 @@ class WorkloadSummary(NamedTuple):
     the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
     terminating: number of the restarted pods that still exist, because their nodes do not answer or a finalizer holds
     them. held: those of a StatefulSet, which creates no other pods of their names. astray: pods that were on nodes
-    which the cluster facts lack. refused: the API server's message if it refuses new pods on the way.
+    which the cluster facts lack. refused: the API server's message if it refuses new pods on the way. out_of_reach:
+    number of a DaemonSet's pods on nodes that do not answer.
     """
 
     key: ObjectKey
@@ -107,6 +108,7 @@ class WorkloadSummary(NamedTuple):
     held: tuple[PodState, ...] = ()
     astray: tuple[PodState, ...] = ()
     refused: str = ""
+    out_of_reach: Range = Range(0, 0)
 
 
 class PendingPods(NamedTuple):
@@ -494,7 +496,18 @@ class _Summary:
             tuple(pod for _, pod in sorted(held.items())),
             tuple(pod for pod in self._astray if pod.owner == key),
             self.step.refused.get(key, ""),
+            range_of(
+                sum(pod.node in down for pod in item.pods_of.get(key, ()))
+                for item, down in zip(self.outcomes, self._down, strict=True)
+            )
+            if key.kind == "DaemonSet"
+            else Range(0, 0),
         )
+
+    @cached_property
+    def _down(self) -> list[frozenset[str]]:
+        """Return the nodes that do not answer, for each outcome."""
+        return [item.nodes()[1] for item in self.outcomes]
 
     @cached_property
     def _astray(self) -> tuple[PodState, ...]:
@@ -642,12 +655,34 @@ class Preparation(NamedTuple):
     workloads: tuple[WorkloadSummary, ...] = ()
 
 
+class Release(Enum):
+    """Ways to end a pod that stays Terminating because its node does not answer, the safest first."""
+
+    DELETED_NODE = "deleted node"
+    OUT_OF_SERVICE = "out of service"
+    FORCED = "forced deletion"
+
+
+class Recovery(NamedTuple):
+    """Commands that end pods of StatefulSets on nodes that do not answer, so that they are created again.
+
+    pods: their names, each with the nodes that it may get then. ways: each was simulated after the steps. stuck: other
+    such pods, which stay Pending then, and why. is_instead: the last step waits for the pods, and was left out.
+    """
+
+    nodes: tuple[str, ...]
+    pods: dict[str, tuple[str, ...]]
+    ways: dict[Release, tuple[str, ...]]
+    stuck: dict[str, str]
+    is_instead: bool = False
+
+
 class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
     their workload and the scheduler's message. advice: a change for each of some workloads, simulated without the
-    others. preparation: what to do before all steps, as budgets stop one.
+    others. preparation: what to do before all steps, as budgets stop one. recovery: of pods that stay Terminating.
     """
 
     text: str
@@ -657,6 +692,7 @@ class PlayedStep(NamedTuple):
     causes: dict[tuple[Optional[ObjectKey], str], str] = {}  # noqa: RUF012 (never written to)
     advice: dict[Optional[ObjectKey], Suggestion] = {}  # noqa: RUF012 (never written to)
     preparation: Optional[Preparation] = None
+    recovery: Optional[Recovery] = None
 
     @property
     def is_refused(self) -> bool:

@@ -481,3 +481,62 @@ def test_an_orphaned_replicaset_can_be_scaled(facts: Path, capsys: pytest.Captur
         "4 of 4 pods ready",
         "1 of 1 pod ready, 3 old pods deleted",
     ]
+
+
+def stateful(*nodes: str, **spec: Any) -> list[Plain]:
+    """A StatefulSet with a pod on each of some nodes."""
+    own = {"name": "db", "namespace": "app", "uid": "db"}
+    labels = {"app": "db", "controller-revision-hash": "db-1"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "pause"}], **spec}}
+    wanted = {"replicas": len(nodes), "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    made = [pod(f"db-{at}", nodeName=name, **spec) for at, name in enumerate(nodes)]
+    for item in made:
+        above = {"apiVersion": "apps/v1", "kind": "StatefulSet", "controller": True, "name": "db", "uid": "db"}
+        item["metadata"] |= {"namespace": "app", "labels": labels, "ownerReferences": [above]}
+    status = {"currentRevision": "db-1", "updateRevision": "db-1"}
+    return [{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": own, "spec": wanted, "status": status}, *made]
+
+
+def test_what_ends_a_pod_that_stays_terminating(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The safest way comes first, each works as the next step, and a forced deletion names its danger."""
+    objects = [node("a1", "a"), node("b1", "b"), *stateful("a1", "b1")]
+
+    assert simulate(facts, objects, "lose", "zone=a") == 1
+    lines = capsys.readouterr().out.splitlines()
+    ways = [line.removeprefix("  $ kubectl ") for line in lines if line.startswith("  $ ")]
+    assert ways == [
+        "delete node a1",
+        "taint node a1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+        "delete pod db-0 -n app --force --grace-period=0",
+    ]
+    assert "  Afterwards db-0 goes to b1." in lines
+    assert any("If a node still runs, two pods write the same data" in line for line in lines)
+    for way in ways:
+        assert simulate(facts, objects, "lose", "zone=a", "--then", way) == 1
+        told = capsys.readouterr().out
+        assert f"Step 2: {way}: completes" in told
+        assert "created again" not in told.partition("Step 2")[2]
+
+
+def test_a_pod_that_finds_no_other_node_is_not_forced(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No Node object is deleted for it."""
+    terms = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "topology.kubernetes.io/zone"}]
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+    assert simulate(facts, [node("a1", "a"), node("b1", "b"), *stateful("a1", "b1", affinity=apart)], "lose", "zone=a")
+    told = capsys.readouterr().out
+    assert "db-0 stays Terminating, and finds no node even if the Node objects are deleted: " in told
+    assert "  $ " not in told
+
+
+def test_a_drain_of_a_dead_node_waits_for_pods_that_other_commands_end(
+    facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dead, (controller, held) = node("a1", "a"), stateful("a1")
+    dead["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}]}
+    held["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+    assert simulate(facts, [dead, node("b1", "b"), controller, held], "drain", "a1") == 1
+    told = capsys.readouterr().out
+    assert "Do instead, so that db-0 is created again: make sure that a1 is switched off, then delete the Node" in told
+    assert "  $ kubectl delete node a1\n" in told
