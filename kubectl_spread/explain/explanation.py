@@ -300,6 +300,7 @@ class Explanation(NamedTuple):
     disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
     outage: str = ""  # key of the taint that marks the node of a bound pod as down
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
+    ungated: Optional[Explanation] = None  # of a pod with scheduling gates, once they are removed
 
     @property
     def conflict(self) -> tuple[str, ...]:
@@ -349,7 +350,10 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Exam
             )
         )
     if pod.cls.gates:
-        return ExaminedPod(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
+        ungated = examine(pod._replace(cls=pod.cls._replace(gates=())), cluster, profiles).explanation
+        return ExaminedPod(
+            Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message, ungated=ungated)
+        )
     if pod.cls.scheduler_name not in profiles:
         return ExaminedPod(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles)

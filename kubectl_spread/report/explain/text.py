@@ -13,7 +13,6 @@ from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.status import WorkloadState
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.report import table, wording
 from kubectl_spread.report.check import workloads
 from kubectl_spread.report.explain import (
@@ -142,9 +141,8 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
     found = report.suggestions
-    yield False, suggestions.lines(found, style, has_reasons=has_evidence) if found is not None else []
-    if explanation.verdict is PodVerdict.GATED:
-        yield False, _gate_lines(explanation.pod, style)
+    searched = found is not None
+    yield False, suggestions.lines(found, style, has_reasons=has_evidence) if searched else _next_step(report, style)
     yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
     named = {item.position for found in explanation.causes for item in found.narrowing}
     has_table = False
@@ -172,13 +170,28 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         yield False, suggestions.alternatives(report.suggestions, style)
 
 
-def _gate_lines(pod: Pod, style: Style) -> list[str]:
-    """Return who has to remove the gates of a pod, and the command that does it instead."""
-    named = comma_list(dict.fromkeys(gate.partition("/")[0] for gate in pod.cls.gates))
-    patch = ("--type=json", "-p", compact([{"op": "remove", "path": "/spec/schedulingGates"}]))
-    line = style.command(command("patch", "pod", pod.name, namespace=pod.namespace, rest=patch))
-    text = f"Do: check the controller of {named}, which has to remove the gates; to go on without it, remove them"
-    return [*table.wrap(text, style), "  Not simulated.", f"  $ {line}"]
+def _next_step(report: PodReport, style: Style) -> list[str]:
+    """Return what to do about a waiting pod for which no change of its rules is searched, with a command."""
+    explanation, then = report.explanation, ""
+    pod, ungated = explanation.pod, explanation.ungated
+    words, rest = ("describe", "pod", pod.name), tuple[str, ...]()
+    if ungated is not None:
+        named = comma_list(dict.fromkeys(gate.partition("/")[0] for gate in pod.cls.gates))
+        text = f"check the controller of {named}, which has to remove the gates; to go on without it, remove them"
+        words, rest = ("patch", "pod", pod.name), ("--type=json", "-p", compact(_NO_GATES))
+        then = f"Without the gates, it {verdict.predicate(ungated)}"
+    elif explanation.verdict is PodVerdict.NO_SCHEDULER:
+        name = pod.cls.scheduler_name
+        text = f"check that the scheduler {name} runs, and read its logs; the events of the pod may say why it waits"
+    elif explanation.verdict is PodVerdict.SCHEDULABLE and report.placement is None and not pod.new_of:
+        text = "wait for the next attempt of the scheduler; if the pod still waits then, its events may say why"
+    else:
+        return []
+    line = style.command(command(*words, namespace=pod.namespace, rest=rest))
+    return [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  "), f"  $ {line}"]
+
+
+_NO_GATES = [{"op": "remove", "path": "/spec/schedulingGates"}]
 
 
 def shows_nodes(explanation: Explanation) -> bool:

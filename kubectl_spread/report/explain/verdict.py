@@ -203,7 +203,7 @@ def _scheduler(explanation: Explanation) -> str:
         what += f"; none of the {pods.waiting} pods that use it has a node"
     if near:
         return f"{what}; is {safe(near[0])} meant?"
-    return f"{what}. The events of the pod and the logs of that scheduler may say why it waits."
+    return f"{what}."
 
 
 def ending_text(pod: Pod, outage: str) -> str:

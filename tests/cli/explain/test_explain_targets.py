@@ -182,3 +182,43 @@ def test_copies_of_a_workload_are_explained_one_by_one_with_their_files(
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load("explanation"))
     assert [item["file"] for item in document["items"]] == files
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (
+            {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]},
+            (
+                "Do: check the controller of kueue.x-k8s.io, which has to remove the gates; to go on without it, "
+                "remove them Without the gates, it can be scheduled: it fits on 1 node (n1). "
+                '$ kubectl patch pod web -n shop --type=json -p \'[{"op":"remove","path":"/spec/schedulingGates"}]\''
+            ),
+        ),
+        (
+            {"schedulerName": "volcano"},
+            (
+                "Do: check that the scheduler volcano runs, and read its logs; the events of the pod may say why it "
+                "waits $ kubectl describe pod web -n shop"
+            ),
+        ),
+        (
+            {},
+            (
+                "Do: wait for the next attempt of the scheduler; if the pod still waits then, its events may say why "
+                "$ kubectl describe pod web -n shop"
+            ),
+        ),
+    ],
+)
+def test_a_waiting_pod_that_no_change_helps_has_a_next_step(
+    fields: dict[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts.json"
+    spec = {"containers": [{"name": "web"}], **fields}
+    pod = {"kind": "Pod", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+    node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"pods": "10"}}}
+    facts.write_text(json.dumps({"kind": "List", "items": [node, pod]}), encoding="utf-8")
+    run(["explain", "pod", "web", "-n", "shop", "--snapshot", str(facts)])
+
+    assert expected in " ".join(capsys.readouterr().out.split())
