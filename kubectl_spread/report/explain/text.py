@@ -141,8 +141,10 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
         return
     found = report.suggestions
-    searched = found is not None
-    yield False, suggestions.lines(found, style, has_reasons=has_evidence) if searched else _next_step(report, style)
+    yield (
+        False,
+        _next_step(report, style) if found is None else suggestions.lines(found, style, has_reasons=has_evidence),
+    )
     yield comparison is None or comparison.status is MessageStatus.SAME, _message(report, style)
     named = {item.position for found in explanation.causes for item in found.narrowing}
     has_table = False
