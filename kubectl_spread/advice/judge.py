@@ -144,6 +144,7 @@ class Judge:
             outcomes=len(outcomes),
             basis=last.basis_for((self._key,)),
             lost=self._lost(outcomes, plan),
+            volumes=tuple(sorted(_released(outcomes) - _released(self._before.outcomes))),
             not_followed=tuple(plan.not_followed),
             is_followed=plan.is_followed,
         )
@@ -414,3 +415,7 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
             )
         changes.append(change)
     return tuple(changes)
+
+
+def _released(outcomes: Iterable[Outcome]) -> frozenset[str]:
+    return frozenset().union(*(item.released for item in outcomes))

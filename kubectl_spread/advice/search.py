@@ -29,6 +29,7 @@ from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Sugges
 from kubectl_spread.advice.target import LEAVE_THEIR_PODS, manager_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import key_of
+from kubectl_spread.kubectl.deletion import lost_data
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list
@@ -109,9 +110,15 @@ class TriedChange(NamedTuple):
         problem, damage = self.scene.problem, self.change.damage
         if self.effect is not None and self.effect.lost:
             damage = max(damage, Damage.EVICTS)
-        target = problem.target
-        ends_running = self.change.is_of_manifest and target.is_live and target.ends_its_pods
-        return max(damage, Damage.KILLS) if ends_running and problem.running else damage
+        if self.effect is not None and self.effect.volumes:
+            damage = Damage.LOSES_DATA
+        return max(damage, Damage.KILLS) if self.ends_pods and problem.running else damage
+
+    @property
+    def ends_pods(self) -> bool:
+        """Return whether the commands create the workload again, which ends its pods."""
+        target = self.scene.problem.target
+        return self.change.is_of_manifest and target.is_live and target.ends_its_pods
 
 
 class _Search:
@@ -460,8 +467,9 @@ def _distinct(found: list[TriedChange]) -> list[TriedChange]:
 
 
 def is_redundant(item: TriedChange, chosen: Iterable[TriedChange]) -> bool:
-    """Return whether a change adds a node although the pod only has to wait a little."""
-    return _adds_nodes(item.change) and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)
+    """Return whether a change adds a node or ends the pod, although the pod only has to wait a little."""
+    is_costly = _adds_nodes(item.change) or item.ends_pods
+    return is_costly and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)
 
 
 _NAMED = 4
@@ -478,6 +486,8 @@ def _suggestion(item: TriedChange, effect: Effect) -> Suggestion:
     if effect.lost:
         end, it = ("ends", "it") if len(effect.lost) == 1 else ("end", "them")
         notes.append(f"{', '.join(effect.lost[:_NAMED])} {end}, and nothing creates {it} again")
+    if effect.volumes and change.damage < Damage.LOSES_DATA:
+        notes.append(lost_data(effect.volumes))
     if change.is_of_manifest:
         notes += _notes(scene)
     return Suggestion(

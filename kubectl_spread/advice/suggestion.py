@@ -35,8 +35,8 @@ class Effect(NamedTuple):
     change. outcomes: number of different outcomes found; basis: whether there are others. restarts: running pods that
     are replaced, the most in any outcome. under_way: how many of these belong to a rollout that has already begun.
     is_new: the change begins another rollout. running: pods that run now. lost: names of pods that end and that no
-    controller creates again. not_followed: effects that were not simulated. is_followed: these do not decide whether
-    the change helps.
+    controller creates again. volumes: whose data is lost. not_followed: effects that
+    were not simulated. is_followed: these do not decide whether the change helps.
     """
 
     placed_before: int
@@ -53,6 +53,7 @@ class Effect(NamedTuple):
     is_new: bool = False
     running: int = 0
     lost: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
     not_followed: tuple[str, ...] = ()
     is_followed: bool = True
 

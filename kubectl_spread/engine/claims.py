@@ -44,10 +44,13 @@ def storage_of(world: World, now: Union[State, Draft]) -> Storage:
         if value == GONE:
             found.pop(key, None)
             continue
-        claim = (_claim(world, key) if value == NEW else found.get(key)) or _claim(world, key)
+        is_deleted = value.startswith(DELETING)
+        claim = found.get(key)
+        if claim is None or value == NEW or (claim.is_deleted and not is_deleted):  # It was created again.
+            claim = _claim(world, key)
         if claim is None:
             continue
-        claim = claim._replace(is_deleted=claim.is_deleted or value.startswith(DELETING))
+        claim = claim._replace(is_deleted=is_deleted)
         what, _, text = value.removeprefix(DELETING).partition("/")
         if what == "node":
             volume = _provisioned(world, claim, text)

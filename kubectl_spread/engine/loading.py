@@ -17,8 +17,9 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
 from kubectl_spread.containers import grouped
-from kubectl_spread.engine import reading
+from kubectl_spread.engine import claims, reading
 from kubectl_spread.engine.controllers import deployment, job, replicaset, statefulset
+from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.nodes import is_evicted, tainted_as_cordoned
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import same_template, World
@@ -140,7 +141,11 @@ class _Loading:
         self.world.start = tuple(pods)
         self.world.slot_of = slots
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
-        return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
+        draft = Draft(self.world, State(tuple(pods), sets, 0))
+        for claim in self.cluster.storage.claims.values():
+            if claim.is_deleted:
+                claims.delete_unused(draft, claim.key)
+        return LoadedWorld(self.world, draft.state(), live)
 
     def unfinished(self) -> frozenset[ObjectKey]:
         """Return the workloads that have unfinished work."""

@@ -312,7 +312,7 @@ class Splitter:
     def _depends_on_others(self, cls: PodClass) -> bool:
         """Return whether more of other pods matters to a pod than their room and their labels.
 
-        A claim that is bound to a volume allows the same nodes forever.
+        A claim that is bound to a volume allows the same nodes as long as it exists.
         """
         if cls.pod_affinity or cls.host_ports or cls.gates:
             return True
@@ -321,7 +321,10 @@ class Splitter:
             None if volume.is_ephemeral else known.get(NamespacedName(cls.namespace, volume.claim))
             for volume in cls.volumes
         ]
-        return any(item is None or not item.is_bound or READ_WRITE_ONCE_POD in item.access_modes for item in claims)
+        return any(
+            item is None or not item.is_bound or item.is_deleted or READ_WRITE_ONCE_POD in item.access_modes
+            for item in claims
+        )
 
 
 class _Splitting:

@@ -381,6 +381,7 @@ class _Player:
         slots = [self._world.slot_of[uid] for uid in uids if uid in self._world.slot_of]
         homes = {self._world.node_names[slot[4]] for slot in slots if slot[4] >= 0}
         self._named = references.named_nodes(every) | homes | references.pinning(cluster, every)
+        self._world.leaving_claims.update(key for op in every if isinstance(op, steps.DeleteClaims) for key in op.keys)
         self._joined = tuple(node for op in every if isinstance(op, steps.ChangeNodes) for node in op.nodes)
         self._oracle = Oracle(self._world)
         self._begin_step(is_last=True)

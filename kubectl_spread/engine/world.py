@@ -125,6 +125,7 @@ class World:
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
+        self.leaving_claims = {item.key for item in cluster.storage.claims.values() if item.is_deleted}
         self.notes: dict[str, None] = {}  # what was not simulated
         self.gaps: dict[str, Optional[ObjectKey]] = {}  # those that change the outcome, with the workload, or for any
         self.ops: list[Any] = []  # the steps of the user, by number; kept alive, so that each id() stays unique
@@ -339,7 +340,9 @@ class World:
 
     @cached_property
     def _volume_of(self) -> dict[NamespacedName, Volume]:
-        return {item.claim: item for item in self.cluster.storage.volumes.values() if item.claim is not None}
+        """Volumes by their claim, without claims that go: the next one of the name may get another volume."""
+        found = ((item.claim, item) for item in self.cluster.storage.volumes.values() if item.claim is not None)
+        return {claim: volume for claim, volume in found if claim not in self.leaving_claims}
 
     def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
         """Return the volume that is reserved for a claim."""

@@ -6,7 +6,7 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go; pkg/controller/volu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl.kinds import kind_of, OTHERS, records
@@ -17,6 +17,7 @@ from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import Selector
 from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import comma_list
 
 _ORPHANING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 # The category `all`, as far as commands act on its kinds. Services come without their labels.
@@ -103,9 +104,16 @@ def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) ->
         return
     if above is None or above.kind != "CronJob":  # It creates only the next Job.
         situation.workload_to_change(target)
+    controller = situation.cluster.controllers.get(target)
     situation.remove(target, is_orphaning=is_orphaning)
     if not is_orphaning:
         yield steps.Delete(target)
+        retention = fields(controller.spec if controller else {}, "persistentVolumeClaimRetentionPolicy")
+        if controller is not None and retention.get("whenDeleted") == "Delete":
+            names = [f"{item}-{target.name}" for item in controller.workload.claim_templates]
+            claims = [item for item in situation.cluster.storage.claims if item.namespace == target.namespace]
+            own = [item for item in claims if item.name.rpartition("-")[0] in names]
+            yield steps.DeleteClaims(tuple(own))
         return
     yield steps.Orphan(target)
     what = "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
@@ -121,11 +129,16 @@ def _claim(key: ObjectKey, situation: Situation) -> Iterator[Part]:
     if users:
         yield f"claim {key.name} stays until {users[0].name}, which uses it, is gone"
     if claim.volume_name:
-        yield (
-            f"the data in volume {claim.volume_name} is lost with claim {key.name}, unless its reclaim policy is Retain"
-        )
+        yield lost_data([claim.volume_name])
     situation.change(key.kind, {key: claim._replace(is_deleted=True) if users else None})
     yield steps.DeleteClaims((name,))
+
+
+def lost_data(volumes: Sequence[str]) -> str:
+    """Say that the data in volumes is lost whose claims are deleted."""
+    s, its, claims = ("", "its", "claim") if len(volumes) == 1 else ("s", "their", "claims")
+    names = comma_list(volumes, most=3)
+    return f"the data in volume{s} {names} is lost with {its} {claims}, unless {its} reclaim policy is Retain"
 
 
 def _volume(key: ObjectKey, situation: Situation) -> Iterator[Part]:

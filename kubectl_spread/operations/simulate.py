@@ -30,6 +30,7 @@ from kubectl_spread.engine.results.summary import (
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects
+from kubectl_spread.kubectl.deletion import lost_data
 from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError
@@ -174,7 +175,9 @@ def simulate_commands(
     every = enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
     played = tuple(played_step(*step, number=number, has_frames=has_frames) for number, step in every)
     played = tuple(
-        item._replace(notes=(*item.notes, *scene.missing(step), *scene.about_new_nodes(step)))
+        item._replace(
+            notes=tuple(dict.fromkeys((*item.notes, *_lost(step), *scene.missing(step), *scene.about_new_nodes(step))))
+        )
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
@@ -215,6 +218,13 @@ def played_step(
             notes.append(f"{comma_list(later)} {are} cordoned, and not drained, because kubectl waits for {node} first")
             break
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
+
+
+def _lost(step: StepAnswer) -> Iterator[str]:
+    """Yield what is lost with the claims that go in a step, in some outcome."""
+    earlier, later = (frozenset().union(*(item.released for item in some)) for some in (step.before, step.outcomes))
+    if later - earlier:
+        yield lost_data(sorted(later - earlier))
 
 
 class SimulationSetup:

@@ -92,6 +92,9 @@ def claimed(template: Plain) -> list[Plain]:
     ]
 
 
+_RETENTION = "persistentVolumeClaimRetentionPolicy"
+
+
 @pytest.fixture
 def facts(tmp_path: Path) -> str:
     template = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "db"}]}}
@@ -116,9 +119,42 @@ def test_a_claim_stays_until_its_pod_is_gone(facts: str, capsys: pytest.CaptureF
     assert code == 0
     assert steps[1]["notes"] == [
         "claim data-db-0 stays until db-0, which uses it, is gone",
-        "the data in volume pv0 is lost with claim data-db-0, unless its reclaim policy is Retain",
+        "the data in volume pv0 is lost with its claim, unless its reclaim policy is Retain",
     ]
     assert steps[2]["outcomes"][0]["workloads"][0]["domains"][ZONE] == {"a": 0, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "step", "zones"),
+    [
+        ("PersistentVolumeClaim", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, "delete pod db-0", "ab"),
+        ("StatefulSet", {"spec": {_RETENTION: {"whenScaled": "Delete"}}}, "scale sts/db --replicas=0", ""),
+        ("StatefulSet", {"spec": {_RETENTION: {"whenDeleted": "Delete"}}}, "delete sts/db", ""),
+    ],
+)
+def test_data_that_is_lost_on_the_way_is_told(
+    kind: str, change: Plain, step: str, zones: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A claim goes with a pod if somebody deleted it before, or if its StatefulSet deletes it."""
+    items = claimed({"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "c", "image": "db"}]}})
+    for item in items:
+        if item["kind"] == kind:
+            for part, fields in change.items():
+                item[part] |= fields
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    code, answers, _ = simulated(capsys, str(path), step)
+
+    assert code == 0
+    assert "the data in volume pv0 is lost with its claim, unless its reclaim policy is Retain" in answers[0]["notes"]
+    found = {
+        zone
+        for outcome in answers[0]["outcomes"]
+        for workload in outcome["workloads"]
+        for zone, number in workload["domains"][ZONE].items()
+        if number
+    }
+    assert found == set(zones)
 
 
 def test_with_its_claim_a_pod_cannot_leave_the_zone(facts: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +183,10 @@ def test_an_unused_claim_goes_at_once(facts: str, capsys: pytest.CaptureFixture[
         ("delete hpa db", ["without autoscaler db, the workload keeps the replicas that it has"]),
         (
             "delete ns default",
-            ["namespace default is deleted with all its objects, also those outside the simulation, such as Secrets"],
+            [
+                "namespace default is deleted with all its objects, also those outside the simulation, such as Secrets",
+                "the data in volume pv0 is lost with its claim, unless its reclaim policy is Retain",
+            ],
         ),
         ('patch svc db -p={"spec":{"selector":null}}', []),
         ('patch sc ssd -p={"metadata":{"annotations":{"storageclass.kubernetes.io/is-default-class":"true"}}}', []),

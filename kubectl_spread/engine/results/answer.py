@@ -18,6 +18,7 @@ from kubectl_spread.cluster.columns import Columns, LabelGroup, LabelGroups
 from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
+from kubectl_spread.engine.claims import RELEASED
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at
@@ -173,6 +174,11 @@ class Outcome:
     @property
     def pending(self) -> tuple[PodState, ...]:
         return tuple(pod for pod in self.pods if pod.is_pending)
+
+    @property
+    def released(self) -> frozenset[str]:
+        """Return the names of the volumes whose claims are deleted."""
+        return frozenset(name for namespace, name, _ in self.state.claims if namespace == RELEASED)
 
     @property
     def newly_pending(self) -> tuple[PodState, ...]:
