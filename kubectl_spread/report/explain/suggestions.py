@@ -188,7 +188,8 @@ def _restarted(rollout: Effect) -> str:
     if rollout.running <= number > 1:
         which = f"{number} running pods"
     if number > rollout.under_way:
-        return f"Restarts {which}."
+        anyway = f", of which the rollout replaces {rollout.under_way} anyway" if rollout.under_way else ""
+        return f"Restarts {which}{anyway}."
     if rollout.is_new:
         return f"Replaces {which}, as the rollout does anyway."
     return f"The rollout replaces {which}."

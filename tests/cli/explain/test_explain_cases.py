@@ -760,6 +760,14 @@ def test_pods_with_other_constraints_are_of_another_revision(capsys: pytest.Capt
     assert zones["originText"] == hosts["originText"] == "the template of Deployment web"
 
 
+def test_restarts_of_a_rollout_that_goes_on_are_not_those_of_the_change() -> None:
+    """The rollout would replace its old pods anyway; the change restarts the new ones, too."""
+    effect = Effect(5, 6, 1, 0, ("n1",), without_node=1, restarts=5, under_way=3, is_new=True, running=5)
+    item = Suggestion("t", (), (), (), effect, "", (), is_of_manifest=False)
+
+    assert effect_sentence(item).startswith("Restarts 5 running pods, of which the rollout replaces 3 anyway. ")
+
+
 def test_the_last_pod_of_a_stateful_set_holds_no_other_up(capsys: pytest.CaptureFixture[str]) -> None:
     run(["explain", "-A", "--snapshot", str(CASES / "P67.yaml")])
 
