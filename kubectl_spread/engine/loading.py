@@ -110,6 +110,7 @@ class _Loading:
         self.cluster = cluster
         self._expected = expected
         self._owned = OwnedPods(cluster)
+        self._overdue = overdue_pods(cluster)
         self.world = world
         self.sets: dict[int, Any] = {}
         self._ages: dict[str, int] = {}
@@ -372,6 +373,8 @@ class _Loading:
         if pod.terminating:
             is_held = set(pod.finalizers) - {JOB_TRACKING}
             end = Deletion.HELD if is_held else Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
+            if not is_held and pod.uid in self._overdue and self._is_on(pod, NodeStatus.UP):
+                end = Deletion.OVERDUE
         node = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return P(
             owner,
@@ -485,6 +488,22 @@ def age_classes(pods: Iterable[Pod], read_at: str) -> dict[str, int]:
             if number:
                 numbers[uid] = number
     return numbers
+
+
+def overdue_pods(cluster: Cluster) -> frozenset[str]:
+    """Return the uids of the terminating pods that a kubelet should have ended long ago.
+
+    If it is not known when the facts were read, it was not before anything in them happened.
+    """
+    ended = {pod.uid: time for pod in cluster.pods if pod.terminating and (time := _seconds(pod.deleted)) is not None}
+    if not ended:
+        return frozenset()
+    times = (text for pod in cluster.pods for text in (pod.created, pod.ready_since))
+    now = _seconds(cluster.read_at) or max((time for text in times if (time := _seconds(text)) is not None), default=0)
+    return frozenset(uid for uid, time in ended.items() if time + _OVERDUE_S < now)
+
+
+_OVERDUE_S = 3600  # after the grace period, which the time of a deletion includes
 
 
 def _seconds(text: str) -> Optional[float]:

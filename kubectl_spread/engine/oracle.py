@@ -115,6 +115,7 @@ _SEEN_END: dict[int, int] = {  # deletion states that the scheduler distinguishe
     Deletion.TERMINATING: Deletion.TERMINATING,
     Deletion.PREEMPTED: Deletion.PREEMPTED,
     Deletion.HELD: Deletion.TERMINATING,
+    Deletion.OVERDUE: Deletion.TERMINATING,
 }
 
 

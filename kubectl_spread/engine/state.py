@@ -31,6 +31,7 @@ class Deletion(IntEnum):
     TERMINATING = 1
     PREEMPTED = 2  # terminating, because the scheduler evicted it
     HELD = 3  # terminating, and a finalizer keeps it
+    OVERDUE = 4  # terminating for so long that its kubelet will not end it soon
 
 
 ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)

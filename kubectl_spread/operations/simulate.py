@@ -451,27 +451,28 @@ def _recovery(
     """
     ends = [
         {
-            NamespacedName(pod.namespace, pod.name): pod.node
+            NamespacedName(pod.namespace, pod.name): pod.node if pod.node in outcome.nodes()[1] else ""
             for pod in outcome.pods
-            if pod.is_terminating and pod.owner and pod.owner.kind == "StatefulSet" and pod.node in outcome.nodes()[1]
+            if pod.is_terminating and pod.owner and pod.owner.kind == "StatefulSet"
         }
         for outcome in step.outcomes
     ]
     held = {name: node for name, node in (ends[0] if ends else {}).items() if all(name in end for end in ends)}
+    held = {name: node for name, node in held.items() if node} or held
     if not held or len(read.known.cluster.nodes) > _ADVISED:
         return None
     before = request.commands[:-1] if last.summary.refused else request.commands
     stuck: dict[str, str] = {}
     while True:
-        nodes = sorted(set(held.values()))
-        lines: dict[Release, tuple[str, ...]] = {
-            Release.DELETED_NODE: (f"kubectl delete node {' '.join(nodes)}",),
-            Release.OUT_OF_SERVICE: (f"kubectl taint node {' '.join(nodes)} {OUT_OF_SERVICE}=nodeshutdown:NoExecute",),
-            Release.FORCED: tuple(
-                f"kubectl delete pod {' '.join(names)} -n {namespace} --force --grace-period=0"
-                for namespace, names in grouped(held).items()
-            ),
-        }
+        nodes, lines = sorted(filter(None, set(held.values()))), dict[Release, tuple[str, ...]]()
+        if nodes:
+            tainted = f"{' '.join(nodes)} {OUT_OF_SERVICE}=nodeshutdown:NoExecute"
+            lines[Release.DELETED_NODE] = (f"kubectl delete node {' '.join(nodes)}",)
+            lines[Release.OUT_OF_SERVICE] = (f"kubectl taint node {tainted}",)
+        lines[Release.FORCED] = tuple(
+            f"kubectl delete pod {' '.join(names)} -n {namespace} --force --grace-period=0"
+            for namespace, names in grouped(held).items()
+        )
         places: dict[NamespacedName, set[str]] = {name: set() for name in held}
         ways: list[Release] = []
         for way, commands in lines.items():
@@ -490,6 +491,8 @@ def _recovery(
                 stuck |= {pod.name: causes.get((pod.owner, pod.message), pod.message) for pod in mine if not pod.node}
                 break
         helped = {name: node for name, node in held.items() if places[name]}
+        if not helped and not stuck:
+            return None
         if helped == held or not helped:
             pods = {name.name: tuple(sorted(places[name])) for name in helped}
             kept = {way: lines[way] for way in ways if pods}

@@ -254,16 +254,16 @@ def recovery(item: Recovery) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what ends pods that stay Terminating, each with its commands, the safest first."""
     who, nodes = (series(first_of([*names], _MOST_NAMED, _more)) for names in (item.pods, item.nodes))
     again = f"so that {who} {'is' if len(item.pods) == 1 else 'are'} created again"
-    off = f"make sure that {nodes} {'is' if len(item.nodes) == 1 else 'are'} switched off"
+    off = f"{nodes} {'is' if len(item.nodes) == 1 else 'are'} switched off" if nodes else "its containers have ended"
     sentences = {
         Release.DELETED_NODE: f"delete the Node object{'s' if len(item.nodes) > 1 else ''}",
         Release.OUT_OF_SERVICE: f"set the taint {OUT_OF_SERVICE}, which also detaches volumes at once, and remove it "
         "before a node comes back",
-        Release.FORCED: "if neither is possible, force the deletion. If a node still runs, two pods write the same "
-        "data, and may destroy it",
+        Release.FORCED: f"{'if neither is possible, ' if len(item.ways) > 2 else ''}force the deletion. If a container "
+        "still runs, two pods write the same data, and may destroy it",
     }
     for at, (way, commands) in enumerate(item.ways.items()):
-        first = f"Do{' instead' if item.is_instead else ''}, {again}: {off}, then "
+        first = f"Do{' instead' if item.is_instead else ''}, {again}: make sure that {off}, then "
         yield f"{'Or: ' if at else first}{sentences[way]}", commands
 
 

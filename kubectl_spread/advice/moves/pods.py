@@ -30,6 +30,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import current_class
 from kubectl_spread.advice.target import KEEPING_PODS
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.engine.loading import overdue_pods
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import differences, Pod
@@ -188,11 +189,17 @@ def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     down = [pod for pod in pods if pod.node_name in dead]
     if down:
         notes = (*notes, f"{down[0].node_name} does not answer: {down[0].name} ends once the node is back or deleted")
+    is_overdue = not (held or down) and overdue_pods(problem.cluster).issuperset(pod.uid for pod in pods)
+    title = f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free"
+    if is_overdue:
+        title = (
+            f"find out why the kubelet of {pods[0].node_name} does not end pod {names}{since}: then its place is free"
+        )
     return Change(
-        f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free",
+        title,
         (EndPods(tuple(pods), DELETED),),
         "wait for pods",
-        Rank.OUTAGE if down else Rank.WAIT,
+        Rank.OUTAGE if down or is_overdue else Rank.WAIT,
         weight=len(pods),
         notes=notes,
     )

@@ -262,7 +262,7 @@ class CountedRollouts:
         moving = {
             pod.owner
             for pod in state.pods
-            if (pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD))
+            if (pod.stage not in _QUIET or pod.end not in (Deletion.ALIVE, Deletion.HELD, Deletion.OVERDUE))
             or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
         }
         owner = moving.pop() if len(moving) == 1 else -1

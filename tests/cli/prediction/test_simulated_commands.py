@@ -510,7 +510,7 @@ def test_what_ends_a_pod_that_stays_terminating(facts: Path, capsys: pytest.Capt
         "delete pod db-0 -n app --force --grace-period=0",
     ]
     assert "  Afterwards db-0 goes to b1." in lines
-    assert any("If a node still runs, two pods write the same data" in line for line in lines)
+    assert any("If a container still runs, two pods write the same" in line for line in lines)
     for way in ways:
         assert simulate(facts, objects, "lose", "zone=a", "--then", way) == 1
         told = capsys.readouterr().out
@@ -540,3 +540,23 @@ def test_a_drain_of_a_dead_node_waits_for_pods_that_other_commands_end(
     told = capsys.readouterr().out
     assert "Do instead, so that db-0 is created again: make sure that a1 is switched off, then delete the Node" in told
     assert "  $ kubectl delete node a1\n" in told
+
+
+@pytest.mark.parametrize("read", ["2026-01-01T00:10:00Z", "2026-01-02T00:00:00Z"])
+def test_a_pod_that_is_long_overdue_does_not_end_soon(
+    read: str, facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its kubelet answers, and should have ended it; something in the facts is much later than its end."""
+    controller, held = stateful("a1")
+    held["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    later = pod("later", nodeName="b1")
+    later["metadata"]["creationTimestamp"] = read
+    objects = [node("a1", "a"), node("b1", "b"), controller, held, later]
+    is_overdue = read.startswith("2026-01-02")
+
+    assert simulate(facts, objects, "drain", "a1") == is_overdue
+    told = capsys.readouterr().out
+    assert ("db-0 on a1: it stays Terminating, and kubectl waits for it" in told) == is_overdue
+    way = "  $ kubectl delete pod db-0 -n app --force --grace-period=0\n"
+    assert (way in told and "make sure that its containers have ended, then force" in told) == is_overdue
+    assert "delete node" not in told
