@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
     from kubectl_spread.lint.workload import Subject
-    from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.known_cluster import KnownCluster
     from kubectl_spread.operations.rollouts import Rollouts
     from kubectl_spread.report.check.baseline import Baseline
@@ -487,12 +486,14 @@ def _placements(run: CheckRun, known: LoadedCluster, specs: Mapping[str, list[Pl
 
     release = next(iter(known.profiles.values())).release
 
-    def is_refused(owner: Workload) -> bool:
-        copies = specs.get(owner.key, [])
-        return bool(copies) and all(refused_changes(known.cluster, owner, spec, release) for spec in copies)
-
-    owners = [item for item in workloads(run.results, run.settings.namespace, run.rules) if not is_refused(item)]
-    return [cluster_facts.place(together, known, evicts=True) for together in cluster_facts.of_one_cluster(owners)]
+    owners = workloads(run.results, run.settings.namespace, run.rules)
+    refused = {
+        key
+        for key, owner in {item.key: item for item in owners}.items()
+        if key in specs and all(refused_changes(known.cluster, owner, spec, release) for spec in specs[key])
+    }
+    accepted = cluster_facts.of_one_cluster(item for item in owners if item.key not in refused)
+    return [cluster_facts.place(together, known, evicts=True) for together in accepted]
 
 
 def _counts(run: CheckRun, judged: SelectedFindings, *, baselined: int) -> dict[str, int]:

@@ -128,13 +128,14 @@ def test_a_copy_without_pods_has_no_rollout(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "b.yaml").write_text(stuck)
     where = [str(tmp_path), "--topology", "zones=2,nodes=1,cpu=20", "--select", "SPR101"]
     run(["check", *where])
-    first, second = capsys.readouterr().out.split("\n\n")
+    stuck_copy, other = capsys.readouterr().out.split("\n\n")
     run(["check", *where, "-o", "gitlab"])
     (entry,) = json.loads(capsys.readouterr().out)
 
-    assert first.startswith(f"Deployment default/web ({tmp_path / 'a.yaml'}): 0 of 0 replicas placed")
-    assert "rollout" not in first
-    assert "next rollout: gets stuck in every outcome" in second
+    assert stuck_copy.startswith(f"Deployment default/web ({tmp_path / 'b.yaml'}): 2 of 2 replicas placed")
+    assert "next rollout: gets stuck in every outcome" in stuck_copy
+    assert other.startswith(f"Deployment default/web ({tmp_path / 'a.yaml'}): 0 of 0 replicas placed")
+    assert "rollout" not in other
     assert entry["location"]["path"].endswith("b.yaml")
 
 
