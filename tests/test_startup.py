@@ -144,3 +144,22 @@ def test_without_node_pools_nothing_about_karpenter_is_imported(manifest: Path) 
 
         assert "kubectl_spread.explain.replicas" in imported
         assert [] == [name for name in imported if "provisioners" in name or name.endswith(".added_nodes")]
+
+
+def test_an_interrupt_while_modules_are_imported_leaves_no_traceback() -> None:
+    """As Ctrl-C in the first tenth of a second."""
+    program = """
+import sys
+
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "kubectl_spread.cli.main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+from kubectl_spread.__main__ import main
+main()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stdout, run.stderr.strip()) == (130, "", "interrupted")

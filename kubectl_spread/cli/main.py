@@ -148,7 +148,8 @@ def run(args: Optional[list[str]] = None) -> int:
         context = error.ctx if isinstance(error, click.UsageError) else None
         click.echo(f"See '{context.command_path if context else _program()} --help' for usage.", err=True)
         return Exit.USAGE
-    except click.Abort:
+    except click.Abort:  # click has ended the line with ^C
+        click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
     except SpreadError as error:
         for problem in error.problems:
