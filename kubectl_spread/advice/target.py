@@ -162,6 +162,13 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
     return shlex.join(("kubectl", verb, *words, *where, *rest))
 
 
+def save_command(pod: str, namespace: str) -> str:
+    """Return the command line that writes a pod to a file, as it can be created again on any node."""
+    removed = [{"op": "remove", "path": path} for path in ("/spec/nodeName", "/metadata/resourceVersion")]
+    edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", compact(removed))
+    return f"{command('get', 'pod', pod, namespace=namespace, rest=('-o', 'json'))} | {edit} > {pod}.json"
+
+
 def recreate_command(resource: str, name: str, namespace: str = "", patches: Iterable[tuple[str, Any]] = ()) -> str:
     """Return the command line that deletes an object and creates it again, with patches, each with its type."""
     edits = [

@@ -184,7 +184,9 @@ def simulate_commands(
         pairs = zip(played, answer.steps, strict=True)
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
-        played = tuple(_explained(item, step, read.known, after) for item, step in pairs)
+        played = tuple(
+            _with_saved(_explained(item, step, read.known, after), read.known.cluster) for item, step in pairs
+        )
         released = _recovery(request, read, played[-1], answer.steps[-1], watch) if played else None
         played = (*played[:-1], *(one._replace(recovery=released) for one in played[-1:]))
         stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
@@ -386,6 +388,20 @@ def _explained(
         if items := suggest(problem, most=1).items:
             advice[owner] = items[0]
     return played._replace(causes=causes, advice=advice)
+
+
+def _with_saved(played: PlayedStep, cluster: Cluster) -> PlayedStep:
+    """Return a drain with the commands that save pods of the cluster facts which no controller creates again."""
+    from kubectl_spread.advice.target import save_command  # 20 ms
+
+    bare = [pod for pod in cluster.pods if pod.name in played.summary.lost and pod.owner is None]
+    if not bare or len(bare) > _MOST_SAVED or not played.text.startswith("drain "):
+        return played
+    saved = (save_command(pod.name, pod.namespace) for pod in bare)
+    return played._replace(saving=(*saved, f"kubectl create {' '.join(f'-f {pod.name}.json' for pod in bare)}"))
+
+
+_MOST_SAVED = 3
 
 
 def _preparation(

@@ -208,7 +208,8 @@ def _step_blocks(
         f"Gone, and no controller creates them again: {gone}" if gone else "",
         prepared(first) if first and not first.commands else "",
     )
-    yield paragraphs(notes, style, hanging="  ")
+    saving = [SAVED, *(f"  $ {style.command(command)}" for command in played.saving)] if played.saving else []
+    yield [*paragraphs(notes, style, hanging="  "), *saving]
     stays = played.recovery.stuck if played.recovery else {}
     concerned = [item._replace(held=tuple(pod for pod in item.held if pod.name not in stays)) for item in concerned]
     yield from _workloads(concerned, step, style, is_last=later is None)
@@ -218,6 +219,9 @@ def _step_blocks(
             "All of them together",
             *[line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)][1:],
         ]
+
+
+SAVED = "Do, to have them again: save them before the drain, and create them after it"
 
 
 def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> list[str]:

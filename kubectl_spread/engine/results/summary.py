@@ -683,6 +683,7 @@ class PlayedStep(NamedTuple):
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
     their workload and the scheduler's message. advice: a change for each of some workloads, simulated without the
     others. preparation: what to do before all steps, as budgets stop one. recovery: of pods that stay Terminating.
+    saving: commands that save the pods which a drain takes away for good, and create them again.
     """
 
     text: str
@@ -693,6 +694,7 @@ class PlayedStep(NamedTuple):
     advice: dict[Optional[ObjectKey], Suggestion] = {}  # noqa: RUF012 (never written to)
     preparation: Optional[Preparation] = None
     recovery: Optional[Recovery] = None
+    saving: tuple[str, ...] = ()
 
     @property
     def is_refused(self) -> bool:

@@ -62,6 +62,23 @@ def test_a_bare_pod_that_is_drained_is_gone(facts: Path, tmp_path: Path, capsys:
     assert "Gone, and no controller creates them again: old, solo" in lines
 
 
+def test_a_bare_pod_that_is_drained_can_be_saved(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file has no node, and another node may take the pod; a pod that the user deletes is not wanted again."""
+    objects = [node("n1", "a"), pod("old", nodeName="n1")]
+
+    assert simulate(facts, objects, "drain", "n1", "--force") == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Gone, and no controller creates them again: old")
+    assert lines[at + 2].startswith(
+        "  $ kubectl get pod old -n default -o json | kubectl patch --local -f - --type=json "
+    )
+    assert '"/spec/nodeName"' in lines[at + 2]
+    assert lines[at + 2].endswith(" > old.json")
+    assert lines[at + 3] == "  $ kubectl create -f old.json"
+    assert simulate(facts, objects, "delete", "pod", "old") == 0
+    assert "  $ " not in capsys.readouterr().out
+
+
 def test_a_refused_drain_has_its_own_verdict(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     objects = [node("n1", "a"), pod("old", nodeName="n1")]
 
