@@ -242,7 +242,7 @@ def _both(found: Verdicts, rule: int) -> RuleVerdict:
 
 
 def _many_losses(cluster: Cluster, lost: Sequence[tuple[str, int]]) -> int:
-    """Return how many domains can be lost together in so many ways that most must be left out as equal; 0 for none."""
+    """Return the most domains that are lost together, if there are too many sets of them to follow each; 0 if not."""
     values = {key: len({node.labels[key] for node in cluster.nodes if key in node.labels}) for key, _ in lost}
     most = max((number for key, number in lost if math.comb(values[key], number) > _MANY_LOSSES), default=0)
     return most if most > 1 else 0

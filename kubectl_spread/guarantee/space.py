@@ -125,7 +125,7 @@ class Space:
         return CanonicalLayout(tree(partitions, [tuple(own) for own in signs]))
 
     def _rooms(self, model: Filters) -> list[tuple[int, ...]]:
-        """Return the room of each node in units in which the pods fill it; more than all pods need is as good."""
+        """Return the room of each node in units of the pods' requests, and no more than all pods need."""
         most, requests = self._most_pods, zip(*(item.requests for item in model.of_kind), strict=True)
         units = [(math.gcd(*each) or 1, most * max(each)) for each in requests]
         return [

@@ -412,11 +412,11 @@ def _preparation(
     *,
     scaled: Container[ObjectKey],
 ) -> Optional[Preparation]:
-    """Return what to do before steps of which budgets stop one; without commands if nothing helps.
+    """Return what to do first, as budgets stop one of the steps; without commands if nothing helps.
 
-    It is tried to let a Pending pod of the workloads find a node, to run one more replica, and to let a rollout move
-    the pods in place of evictions; in this order. At any time as many pods must be ready as are now. An autoscaler
-    would take back the replicas of the workloads that it has `scaled`.
+    Three changes are tried in this order: a Pending pod of the workloads finds a node, each workload gets one more
+    replica, a rollout moves the pods in place of evictions. At any time as many pods must be ready as are now. An
+    autoscaler would take back the replicas of the workloads that it has `scaled`.
     """
     cluster = read.known.cluster
     refused = [item for step in played for item in step.summary.refused]

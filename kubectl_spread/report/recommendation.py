@@ -73,7 +73,7 @@ def _condition(found: Recommendation) -> str:
     if found.is_beside_rollouts:
         return (
             "No constraints keep the policy through rollouts, which start extra pods; maxSurge: 0 may help. Without "
-            "rollouts, these do. To patch a running workload is a rollout, too, which may break the policy:"
+            "rollouts, these do. The patch of a running workload starts a rollout, too, which may break the policy:"
         )
     if found.relaxed:
         when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""

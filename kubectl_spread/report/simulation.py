@@ -236,7 +236,7 @@ def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> li
 def prepared(item: Preparation) -> str:
     """Return the title of what to do before the steps, or that nothing helps."""
     if not item.commands:
-        return "No change before the steps that was tried lets every step complete and keeps as many pods ready as now."
+        return "None of the changes that were tried first lets every step complete with as many pods ready as now."
     ready = [
         f"{one.fewest_ready} of {count_noun(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads
     ]

@@ -148,9 +148,8 @@ def policy_lines(
     shown = rows if len(rows) <= _MOST_ROWS else bad[:_MOST_ROWS]
     left = len(rows) - len(shown)
     lines = table([header, *shown], Style(width)) if shown else []
-    more = (
-        f"{left:,} more rows, {'those of rules that are kept' if len(bad) <= len(shown) else 'some violated'}: -o json"
-    )
+    which = "of rules that are kept" if len(bad) <= len(shown) else "some violated"
+    more = f"{count_noun(left, 'more row')}, {which}: -o json"
     return [title, "", *lines, *([more] if left else [])]
 
 

@@ -221,7 +221,7 @@ def test_nothing_is_advised_that_does_not_let_the_drain_complete(
     assert simulate(facts, [*nodes, *owner, *own, budget], "drain", "a1") == 1
     out = capsys.readouterr().out
     assert "Do first" not in out
-    assert "No change before the steps that was tried lets every step complete" in " ".join(out.split())
+    assert "None of the changes that were tried first lets every step complete" in " ".join(out.split())
 
 
 def test_an_autoscaler_takes_back_replicas_that_a_drain_would_need(
