@@ -371,7 +371,7 @@ def test_of_many_rules_only_those_that_are_violated_have_rows(
     assert [sum(rule in line for line in lines) for rule in ("at least 2 zones", "finds a node")] == [12, 0]
     assert "12 more rows, of rules that are kept: -o json" in lines
 
-    policy.write_text(policy.read_text() + "  allowPending: true\n")
+    policy.write_text(policy.read_text() + "  placed: false\n")
     bare = [pod(f"w-{at}", "a1", metadata={"ownerReferences": []}) for at in range(21)]
     assert run(["status", "-A", "--policy", str(policy), "--snapshot", facts(*bare)]) == 1
     assert "1 more row, some violated: -o json" in capsys.readouterr().out
