@@ -83,6 +83,8 @@ def facts(report: ConstraintReport, *, is_detailed: bool = True) -> Iterator[str
     if (is_detailed or not is_ordinary) and (source := origin(report.origin)):
         yield f"from {source}"
     own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"
+    if report.self_match and report.selector.is_empty:
+        own = "; this pod alone adds 1"
     namespace = f"namespace {report.namespace}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
     if report.origin.merged and is_detailed:

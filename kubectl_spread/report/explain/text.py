@@ -260,10 +260,11 @@ def _ranges(ranges: Mapping[str, Range]) -> str:
 
 
 def headline(report: PodReport) -> str:
-    """Return the pod counts of a workload that is placed; empty if none of its pods is Pending and one file has it."""
-    if report.placement is None or not (report.placement.pending or report.file):
+    """Return the pod counts of a workload that is placed; empty if its only pod is, and no other file has it."""
+    placement = report.placement
+    if placement is None or not (placement.replicas > 1 or placement.pending or report.file):
         return ""
-    return f"{table.unpainted(workloads.headline(report.placement, report.file))}."
+    return f"{table.unpainted(workloads.headline(placement, report.file))}."
 
 
 def _are(number: int) -> str:

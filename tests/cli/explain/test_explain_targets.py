@@ -222,3 +222,17 @@ def test_a_waiting_pod_that_no_change_helps_has_a_next_step(
     run(["explain", "pod", "web", "-n", "shop", "--snapshot", str(facts)])
 
     assert expected in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("replicas", "headline"), [(3, "Deployment default/web: 3 of 3 replicas placed. "), (1, "")])
+def test_a_manifest_of_several_pods_says_that_all_are_placed(
+    replicas: int, headline: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    (tmp_path / "web.json").write_text(json.dumps(web), encoding="utf-8")
+
+    assert run(["explain", "-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=1"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith(f"{headline}A new pod of Deployment default/web can be scheduled: it fits on 2 nodes ")
