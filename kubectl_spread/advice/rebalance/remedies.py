@@ -118,17 +118,17 @@ def roll_out(
         bases.append(Basis.SAMPLE)
     basis = next((item for item in bases if not item.is_exact), Basis.ALL_OUTCOMES)
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
-    statuses = [item for item in results if item is not None]
+    by_outcome = [item for item in results if item is not None]
     changes = tuple(
         constraint_change(
             key,
             status,
             has_soft=has_soft,
-            counts=[own[at].counts.domains for after in statuses if at < len(own := after[key].constraints)],
+            counts=[own[at].counts.domains for after in by_outcome if at < len(own := after[key].constraints)],
             alike=last.symmetry.alike(status.topology_key),
         )
         for item in known.items
-        if (key := item.key) in statuses[0]
+        if (key := item.key) in by_outcome[0]
         for at, status in enumerate(item.constraints)
         if status.counts.domains and (has_soft or status.is_hard)
     )

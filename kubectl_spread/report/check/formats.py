@@ -226,21 +226,21 @@ def gitlab(report: CheckReport) -> str:
     """Return a JSON list with an entry for each finding, and for each stuck rollout that no finding is about."""
     entries: list[Plain] = []
 
-    def add(description: str, check_name: str, fingerprint: str, severity: str, place: Place, end: int) -> None:
+    def add(place: Place, end: int, **fields: str) -> None:
         lines = {"begin": region(place)[0], "end": end}
-        entries.append({
-            "description": description,
-            "check_name": check_name,
-            "fingerprint": fingerprint,
-            "severity": severity,
-            "location": {"path": os.path.relpath(place.source.name), "lines": lines},
-        })  # fmt: skip
+        entries.append({**fields, "location": {"path": os.path.relpath(place.source.name), "lines": lines}})
 
     for finding, digest in zip(report.findings, _fingerprints(report.findings), strict=True):
         origin, rule = rendered_from(finding.place), finding.rule
         description = f"{finding.message} ({origin})" if origin else finding.message
-        end = region(finding.place)[2]
-        add(description, rule.code, digest, _GITLAB_SEVERITIES[rule.severity], finding.place, end)
+        add(
+            finding.place,
+            region(finding.place)[2],
+            description=description,
+            check_name=rule.code,
+            fingerprint=digest,
+            severity=_GITLAB_SEVERITIES[rule.severity],
+        )
     # Stuck rollouts of workloads whose places are known
     known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
     for result in report.rollouts:
@@ -251,7 +251,8 @@ def gitlab(report: CheckReport) -> str:
 
         place = copies[0]
         digest = _digest((result.kind.value, place.source.name, *(text for key in result.keys for text in key)))
-        add(f"Rollout: {rollouts.sentence(result)}", "rollout", digest, "major", place, region(place)[0])
+        text = f"Rollout: {rollouts.sentence(result)}"
+        add(place, region(place)[0], description=text, check_name="rollout", fingerprint=digest, severity="major")
     return json.dumps(entries, indent=2)
 
 
