@@ -594,12 +594,7 @@ def remaining_pods(pods: Sequence[Pod], replicas: int, *, read_at: str = "") -> 
         replicas: the new number of pods.
         read_at: when the cluster facts were read, RFC 3339; if it is unknown, so are the ages of the pods.
     """
-    nodes = {name: at for at, name in enumerate(dict.fromkeys(pod.node_name for pod in pods))}
-    ages = age_classes(pods, read_at)
-    states = [
-        P(0, 0, at, 0, nodes[pod.node_name], stage_of(pod), age=ages.get(pod.uid, 0), cost=pod.deletion_cost)
-        for at, pod in enumerate(pods)
-    ]
+    states = _numbered(pods, read_at)
     order = replicaset.order(states, replicaset.ranks(states), max(0, len(pods) - replicas))
     tied = {state.ordinal for state in order.tied}
     gone = {state.ordinal for state in order.certain} | tied
@@ -608,3 +603,20 @@ def remaining_pods(pods: Sequence[Pod], replicas: int, *, read_at: str = "") -> 
         tuple(pod for at, pod in enumerate(pods) if at in tied),
         len(order.tied) - order.left,
     )
+
+
+def deleted_first(pods: Iterable[Pod]) -> list[Pod]:
+    """Return pods in the order in which a ReplicaSet deletes them, of equal ones the youngest first."""
+    youngest = sorted(pods, key=lambda pod: pod.created, reverse=True)
+    states = _numbered(youngest)
+    return [youngest[state.ordinal] for state in sorted(states, key=replicaset.ranks(states))]
+
+
+def _numbered(pods: Sequence[Pod], read_at: str = "") -> list[P]:
+    """Return the states of a ReplicaSet's pods, with their places as ordinals."""
+    nodes = {name: at for at, name in enumerate(dict.fromkeys(pod.node_name for pod in pods))}
+    ages = age_classes(pods, read_at)
+    return [
+        P(0, 0, at, 0, nodes[pod.node_name], stage_of(pod), age=ages.get(pod.uid, 0), cost=pod.deletion_cost)
+        for at, pod in enumerate(pods)
+    ]

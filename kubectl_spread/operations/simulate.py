@@ -181,24 +181,25 @@ def simulate_commands(
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
-        pairs = zip(played, answer.steps, strict=True)
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         after = scene.situation.cluster
-        played = tuple(
-            _with_saved(_explained(item, step, read.known, after), read.known.cluster) for item, step in pairs
-        )
-        released = _recovery(request, read, played[-1], answer.steps[-1], watch) if played else None
-        played = (*played[:-1], *(one._replace(recovery=released) for one in played[-1:]))
-        stuck = [item for item in reversed(played) if not item.is_fine and item is not played[-1]]
-        refused = [item for item in reversed(played) if item.summary.refused]
-        for item in refused[:1]:  # Its command waits, so that a change after it would meet the next evictions.
-            first = None if released else _preparation(request, read, played, watch, scaled=after.autoscalers)
-            played = tuple(one._replace(preparation=first) if one is item else one for one in played)
-        for item in () if refused else (played[-1], *stuck[:1]):
-            last = _explained(item, answer.steps[-1], read.known, after, past=past)
-            if last.advice:
-                played = tuple(one._replace(advice=last.advice) if one is item else one for one in played)
-                break
+        refused = [item for item in played if item.summary.refused][-1:]
+        told: list[PlayedStep] = []
+        for item, step in zip(played, answer.steps, strict=True):
+            # A change after a command that waits would meet the next evictions.
+            is_advised = item is played[-1] and not refused
+            new = _with_saved(_explained(item, step, read.known, after, past=past if is_advised else ()), read.known)
+            if item is played[-1]:
+                new = new._replace(recovery=_recovery(request, read, item, step, watch))
+            told.append(new)
+        stuck = [at for at, item in enumerate(played[:-1]) if not item.is_fine][-1:]
+        for at in () if refused or told[-1].advice else stuck:
+            advice = _explained(played[at], answer.steps[-1], read.known, after, past=past).advice
+            told[at] = told[at]._replace(advice=advice)
+        for item in () if told and told[-1].recovery else refused:
+            first = _preparation(request, read, played, watch, scaled=after.autoscalers)
+            told[played.index(item)] = told[played.index(item)]._replace(preparation=first)
+        played = tuple(told)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -390,11 +391,11 @@ def _explained(
     return played._replace(causes=causes, advice=advice)
 
 
-def _with_saved(played: PlayedStep, cluster: Cluster) -> PlayedStep:
+def _with_saved(played: PlayedStep, known: LoadedCluster) -> PlayedStep:
     """Return a drain with the commands that save pods of the cluster facts which no controller creates again."""
     from kubectl_spread.advice.target import save_command  # 20 ms
 
-    bare = [pod for pod in cluster.pods if pod.name in played.summary.lost and pod.owner is None]
+    bare = [pod for pod in known.cluster.pods if pod.name in played.summary.lost and pod.owner is None]
     if not bare or len(bare) > _MOST_SAVED or not played.text.startswith("drain "):
         return played
     saved = (save_command(pod.name, pod.namespace) for pod in bare)

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.engine.loading import remaining_pods
+from kubectl_spread.engine.loading import deleted_first, remaining_pods
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.operations.known_cluster import KnownCluster, least_uneven
 
@@ -123,3 +124,16 @@ def test_young_pods_are_deleted_before_old_ones() -> None:
 
     assert (pods[0],) == remaining_pods(pods, 1, read_at="2026-03-01T00:00:00Z").kept
     assert () == remaining_pods(pods, 1).kept
+
+
+def test_pods_that_are_not_ready_or_cheap_are_deleted_first() -> None:
+    """Then those that share a node with most others, and of these the youngest."""
+    made = [
+        Pod("old", "1", PodClass("app"), "a1", is_ready=True, created="2026-01-01T00:00:00Z"),
+        Pod("young", "2", PodClass("app"), "a1", is_ready=True, created="2026-01-02T00:00:00Z"),
+        Pod("alone", "3", PodClass("app"), "b1", is_ready=True, created="2026-01-03T00:00:00Z"),
+        Pod("cheap", "4", PodClass("app"), "b2", is_ready=True, deletion_cost=-1),
+        Pod("broken", "5", PodClass("app"), "b3", "Running", is_ready=False),
+    ]
+
+    assert [pod.name for pod in deleted_first(made)] == ["broken", "cheap", "young", "old", "alone"]

@@ -30,7 +30,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import current_class
 from kubectl_spread.advice.target import KEEPING_PODS
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.engine.loading import overdue_pods
+from kubectl_spread.engine.loading import deleted_first, overdue_pods
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import differences, Pod
@@ -132,16 +132,10 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Proposal]:
 
 
 def victims_first(kind: str, pods: Iterable[Pod]) -> list[Pod]:
-    """Return the pods in the order in which a controller deletes them; for a StatefulSet the last ordinal first.
-
-    Of ready pods, others delete first the ones that share a node with most others, and of these the youngest.
-    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
-    """
+    """Return the pods in the order in which a controller deletes them; for a StatefulSet the last ordinal first."""
     if kind == "StatefulSet":
         return sorted(pods, key=lambda pod: (len(pod.name), pod.name), reverse=True)
-    own = list(pods)
-    ranks = Counter(pod.node_name for pod in own)
-    return sorted(own, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
+    return deleted_first(sorted(pods, key=lambda pod: pod.name, reverse=True))
 
 
 def _scaled_down(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:

@@ -39,6 +39,7 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.loading import deleted_first
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search.limit import Limit
@@ -56,12 +57,8 @@ def chosen_pods(found: Way, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
     known = board.world.slot_of
     # The place of a pod that ends may be the same.
     by_slot = grouped((known[pod.uid], pod) for pod in cluster.pods if pod.uid in known and not pod.terminating)
-    for pods in by_slot.values():
-        # Not ready first, then the lowest deletion cost, then the youngest.
-        pods.sort(key=lambda pod: pod.name)
-        pods.sort(key=lambda pod: pod.created, reverse=True)
-        pods.sort(key=lambda pod: (pod.is_ready is not False, pod.deletion_cost))
-    return tuple(by_slot[item].pop(0) for item, _ in found)
+    ordered = {item: deleted_first(sorted(pods, key=lambda pod: pod.name)) for item, pods in by_slot.items()}
+    return tuple(ordered[item].pop(0) for item, _ in found)
 
 
 def evictions(
