@@ -21,7 +21,6 @@ from kubectl_spread.provisioners.pods import is_of_daemon, requests_of
 from kubectl_spread.provisioners.reading import Provisioning
 from kubectl_spread.provisioners.requirement import CAPACITY_TYPE, INSTANCE_TYPE
 from kubectl_spread.provisioners.solve import NewNode, Outcome, PodAnswer, solve
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -116,7 +115,7 @@ def bound(
     outcome: Outcome,
     nodes: tuple[Node, ...],
     waiting: Iterable[Pod],
-    by_name: Mapping[str, Profile] = profiles(),
+    profiles: Mapping[str, Profile],
 ) -> tuple[Cluster, dict[str, Place]]:
     """Let kube-scheduler try pods until a whole lap binds none: where Karpenter wants them, then on any node.
 
@@ -132,7 +131,7 @@ def bound(
     every = tuple(sorted((*cluster.nodes, *nodes), key=lambda node: node.name))
     kept = tuple(pod for pod in cluster.pods if pod.key not in left)
     columns = Columns(cluster._replace(nodes=every, pods=kept))
-    scheduler = Scheduler(columns, by_name, all_nodes=True)
+    scheduler = Scheduler(columns, profiles, all_nodes=True)
     places: dict[str, Place] = {}
     placed: list[Pod] = []
     anywhere, progress = False, True

@@ -240,8 +240,7 @@ def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
     known = provisioning.types.get(pool.name, ())
     if known or Gap(GapKind.INSTANCE_TYPES, pool.name) not in provisioning.gaps:
         return Types(known)
-    zones = provisioning.zones_of(pool)
-    wanted = {} if zones is None else {ZONE: algebra.requirement(ZONE, "In", zones)}
+    wanted = {ZONE: algebra.requirement(ZONE, "In", pool.zones)} if pool.zones else {}
     return Types((InstanceType("", {}, {}, wanted),), is_open=True)
 
 

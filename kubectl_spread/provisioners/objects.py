@@ -75,6 +75,7 @@ class NodePool(NamedTuple):
     """A NodePool, and why it gives no nodes.
 
     allowed: its requirements with the labels of its template.
+    zones: of the subnets of its node class; empty if that names none, so that they are not known.
     """
 
     name: str
@@ -85,6 +86,7 @@ class NodePool(NamedTuple):
     limits: Optional[Amounts] = None
     state: PoolState = PoolState.USED
     reason: str = ""
+    zones: tuple[str, ...] = ()
 
     @property
     def template(self) -> Requirements:

@@ -59,22 +59,16 @@ class Provisioning(NamedTuple):
     """NodePools and what belongs to them.
 
     types: by pool, with samples for pools that no table describes.
-    zones: of the subnets of a node class, by its kind and name; those of a class that names none are not known.
     problems: of entries of a table, which are left out.
     """
 
     pools: tuple[NodePool, ...] = ()
     claims: tuple[NodeClaim, ...] = ()
-    zones: dict[tuple[str, str], tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
-    types: dict[str, tuple[InstanceType, ...]] = {}  # noqa: RUF012
+    types: dict[str, tuple[InstanceType, ...]] = {}  # noqa: RUF012 (never written to)
     nodes: dict[str, NodeFacts] = {}  # noqa: RUF012
     gaps: tuple[Gap, ...] = ()
     problems: tuple[str, ...] = ()
     options: Options = Options()
-
-    def zones_of(self, pool: NodePool) -> Optional[tuple[str, ...]]:
-        """Return the zones in which the class of a pool has subnets; None if that is not known."""
-        return self.zones.get((pool.class_ref.kind, pool.class_ref.name)) or None
 
 
 def with_settings(cluster: Cluster, path: str, table: Any, version: Optional[str]) -> Cluster:
@@ -172,9 +166,8 @@ def read(
         gaps.append(Gap(GapKind.MORE_TYPES if samples else GapKind.INSTANCE_TYPES, name))
     if not options.provider and len({pool.class_ref.group for pool in pools.values()}) > 1:
         gaps.append(Gap(GapKind.PROVIDER))
-    return Provisioning(
-        tuple(pools.values()), tuple(claims.values()), zones, types, nodes, tuple(gaps), tuple(problems), options
-    )
+    every = [pool._replace(zones=zones.get(pool.class_ref[1:], ())) for pool in pools.values()]
+    return Provisioning(tuple(every), tuple(claims.values()), types, nodes, tuple(gaps), tuple(problems), options)
 
 
 def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, ...]]:

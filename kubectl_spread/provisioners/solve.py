@@ -17,6 +17,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import HOSTNAME, NODE_POOL, ZONE
 from kubectl_spread.provisioners import machines, versions
 from kubectl_spread.provisioners import pods as pod_rules
+from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.machines import Claim
 from kubectl_spread.provisioners.objects import Amounts, NodePool, PoolState
 from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
@@ -72,12 +73,15 @@ class PodAnswer(NamedTuple):
     """
 
     pod: Pod
-    answer: Answer
     gaps: tuple[Gap, ...] = ()
     existing: tuple[str, ...] = ()
     new: tuple[NewNode, ...] = ()
     errors: tuple[Refusal, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> Answer:
+        return Answer.DEPENDS if self.gaps else Answer.NO if self.errors or self.ignored else Answer.YES
 
 
 class Solution(NamedTuple):
@@ -124,7 +128,7 @@ def solve(
         is_complete = is_complete or not game.templates
         fitting = {template.pool.name for template in game.templates}
         pools = [pool if pool.name in fitting else pool._replace(state=PoolState.NO_TYPE) for pool in pools]
-    answers = _answers(taking, ignored, outcomes, is_complete=is_complete, provisioning=provisioning, pools=pools)
+    answers = _answers(taking, ignored, outcomes, provisioning, pools, is_complete=is_complete)
     return Solution(tuple(outcomes), tuple(answers), (*pools, *unused), is_complete)
 
 
@@ -164,8 +168,18 @@ def _outcomes(game: Round, most_steps: int) -> tuple[list[Outcome], bool]:
                 layer.setdefault(_key(game, successor), successor)
                 if steps > most:  # One state may have very many ways.
                     break
-            if is_over:
-                _add(found, game, state)
+            if not is_over:
+                continue
+            claims, used = _shape(game, state)
+            errors = Counter((game.kinds[at].number, state.errors[at]) for at in state.tail)
+            # Outcomes that differ only in names are one.
+            shown = frozenset(Counter(claims).items()), used, frozenset(errors.items())
+            if shown not in found:
+                found[shown] = Outcome(
+                    tuple(_new_node(game, claim) for claim in state.claims),
+                    {item.name: tuple(game.pods[at] for at in item.placed) for item in state.machines if item.placed},
+                    {game.pods[at].key: state.errors[at] for at in state.tail},
+                )
     return list(found.values()), steps <= most
 
 
@@ -207,19 +221,6 @@ def _key(game: Round, state: State) -> object:
     )
 
 
-def _add(found: dict[object, Outcome], game: Round, state: State) -> None:
-    """Add the outcome of a state in which the round is over, unless it differs from a known one only in names."""
-    claims, used = _shape(game, state)
-    errors = Counter((game.kinds[at].number, state.errors[at]) for at in state.tail)
-    shown = frozenset(Counter(claims).items()), used, frozenset(errors.items())
-    if shown not in found:
-        found[shown] = Outcome(
-            tuple(_new_node(game, claim) for claim in state.claims),
-            {item.name: tuple(game.pods[at] for at in item.placed) for item in state.machines if item.placed},
-            {game.pods[at].key: state.errors[at] for at in state.tail},
-        )
-
-
 def _new_node(game: Round, claim: Claim) -> NewNode:
     kept, allowed = claim.types.of(claim.mask), claim.requirements
     offerings = [offering for item in kept for offering in machines.sold(item, allowed)]
@@ -242,10 +243,10 @@ def _answers(
     taking: list[Pod],
     ignored: dict[str, tuple[str, ...]],
     outcomes: list[Outcome],
-    *,
-    is_complete: bool,
     provisioning: Provisioning,
     pools: list[NodePool],
+    *,
+    is_complete: bool,
 ) -> Iterator[PodAnswer]:
     places: list[dict[str, object]] = []
     for outcome in outcomes:
@@ -253,40 +254,28 @@ def _answers(
         places.append(found | {pod.key: name for name, placed in outcome.existing.items() for pod in placed})
     rules = versions.rules(provisioning.options.version)
     is_simulated = all(versions.is_simulated(pod.cls, rules) for pod in taking if pod.key not in ignored)
+    of_types = {gap.pool: gap for gap in provisioning.gaps if gap.pool}
     for pod in taking:
         if pod.key in ignored:
-            yield PodAnswer(pod, Answer.NO, ignored=ignored[pod.key])
+            yield PodAnswer(pod, ignored=ignored[pod.key])
             continue
         existing = tuple(dict.fromkeys(place for one in places if isinstance(place := one.get(pod.key), str)))
         new = [place for one in places if isinstance(place := one.get(pod.key), NewNode)]
         errors = [outcome.errors[pod.key] for outcome in outcomes if pod.key in outcome.errors]
-        gaps = _gaps(pod, new, errors, provisioning, pools)
+        # The missing facts that could change the answer
+        gaps = [gap for gap in provisioning.gaps if not gap.pool]
+        names = {node.pool for node in new}
+        gaps += [gap for gap in of_types.values() if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in names]
+        for refusal in (refusal for reasons in errors for refusal in reasons):
+            if refusal.pool in of_types and refusal.cause in (Cause.INSTANCE_TYPES, Cause.MIN_VALUES, Cause.LIMITS):
+                gaps.append(of_types[refusal.pool])
+        for key in dict.fromkeys(item.topology_key for item in pod.cls.constraints) if new or errors else ():
+            for pool in pools if key not in (HOSTNAME, NODE_POOL) else ():
+                is_open = algebra.get(pool.allowed, key).operator == "Exists" and not (key == ZONE and pool.zones)
+                if pool.name in of_types and is_open:
+                    gaps.append(Gap(GapKind.DOMAINS, pool.name, key))
         gaps += [] if is_simulated else [Gap(GapKind.RELEASE)]
-        if errors and (existing or new):
-            gaps.append(Gap(GapKind.DRAW))
-        if not is_complete:
-            gaps.append(Gap(GapKind.SEARCH))
-        answer = Answer.DEPENDS if gaps else Answer.NO if errors else Answer.YES
+        gaps += [Gap(GapKind.DRAW)] if errors and (existing or new) else []
+        gaps += [] if is_complete else [Gap(GapKind.SEARCH)]
         distinct = tuple({(node.pool, node.zones, node.types): node for node in reversed(new)}.values())
-        yield PodAnswer(pod, answer, tuple(gaps), existing, distinct, errors[0] if errors else ())
-
-
-def _gaps(
-    pod: Pod, new: list[NewNode], errors: list[tuple[Refusal, ...]], provisioning: Provisioning, pools: list[NodePool]
-) -> list[Gap]:
-    """Return the missing facts that could change the answer for a pod."""
-    open_pools = {gap.pool: gap for gap in provisioning.gaps if gap.pool}
-    found = [gap for gap in provisioning.gaps if not gap.pool]
-    names = {node.pool for node in new}
-    found += [gap for gap in open_pools.values() if gap.kind is GapKind.INSTANCE_TYPES and gap.pool in names]
-    for refusal in (refusal for reasons in errors for refusal in reasons):
-        if refusal.pool in open_pools and refusal.cause in (Cause.INSTANCE_TYPES, Cause.MIN_VALUES, Cause.LIMITS):
-            found.append(open_pools[refusal.pool])
-    for key in dict.fromkeys(item.topology_key for item in pod.cls.constraints) if new or errors else ():
-        for pool in pools:
-            have = pool.allowed.get(key)
-            is_known = key in (HOSTNAME, NODE_POOL) or (have is not None and have.operator != "Exists")
-            is_known = is_known or (key == ZONE and provisioning.zones_of(pool) is not None)
-            if pool.name in open_pools and not is_known:
-                found.append(Gap(GapKind.DOMAINS, pool.name, key))
-    return list(dict.fromkeys(found))
+        yield PodAnswer(pod, tuple(dict.fromkeys(gaps)), existing, distinct, errors[0] if errors else ())

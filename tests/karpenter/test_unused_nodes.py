@@ -12,6 +12,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.provisioners import binding
 from kubectl_spread.provisioners.solve import Outcome
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.karpenter import replay
 from tests.karpenter.worlds import node, pod, pool, spread, terms, World
 
@@ -29,7 +30,7 @@ class Binding(NamedTuple):
 def bound(cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...]) -> Binding:
     """What kube-scheduler does with the pods for which Karpenter has a place."""
     meant = [pod for pods in (*outcome.existing.values(), *(new.pods for new in outcome.nodes)) for pod in pods]
-    _, places = binding.bound(cluster, outcome, nodes, meant)
+    _, places = binding.bound(cluster, outcome, nodes, meant, profiles())
     placed = {key: place.node.name for key, place in places.items() if place.is_running and place.node is not None}
     return Binding(nodes, placed, {key: place.refused for key, place in places.items() if place.refused})
 
