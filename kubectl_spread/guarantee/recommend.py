@@ -3,18 +3,20 @@
 Candidates that change the fewest fields of the workloads are tried first. Of those, the largest maxSkew is tried that
 the policy allows: the most pods that a domain may hold. It is lowered until the rule is proved. Then no order of events
 may leave a pod Pending. Pods that run are left out if a candidate replaces all of them, and counts revisions apart.
-If no candidate does both, rules with `less than` are relaxed to `at most`.
+If rollouts keep all candidates from both, they are tried with rollouts that start no extra pods. If no candidate does
+both then, rules with `less than` are relaxed to `at most`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby, product
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.engine.reading import deployment_spec
 from kubectl_spread.engine.refusals import without_pods
 from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
@@ -38,11 +40,14 @@ from kubectl_spread.guarantee.recommendation import (
 )
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
+_WITH_ROLLOUTS = (Regime.ROLLOUTS, Regime.SCALING)
+_ONE_BY_ONE: Plain = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 _QUICK = 5_000  # states that are visited for a candidate
 _MOST_OPTIONS = 3
 
@@ -61,6 +66,19 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     found = search.run()
     impossible = tuple(item for item in found.formulas if item.needs > item.domains or not item.most)
     found = found._replace(impossible=impossible)
+    surging = [
+        item.key
+        for item in request.members
+        if item.key.kind == "Deployment" and deployment_spec(item.controller).max_surge
+    ]
+    in_rollouts = [item for item in found.attempts if item.regime in _WITH_ROLLOUTS]
+    if surging and not found.options and in_rollouts:
+        other = _Search(request._replace(rules=all_rules), selector, one_by_one=surging).run()
+        found = found._replace(tried=found.tried + other.tried)
+        if other.options:
+            found = found._replace(
+                is_one_by_one=True, options=other.options, formulas=other.formulas, refused=_closest(in_rollouts)
+            )
     if not found.options and any(rule.is_strict for rule in all_rules):
         relaxed = tuple(rule._replace(is_strict=False) for rule in all_rules)  # `at most` instead of `less than`
         other = _Search(request._replace(rules=relaxed), selector).run()
@@ -80,10 +98,20 @@ def recommend(request: RecommendationRequest) -> Recommendation:
 
 
 class _Search:
-    def __init__(self, request: RecommendationRequest, selector: Plain) -> None:
-        self._request, self._members, self._rules = request, request.members, request.rules
+    def __init__(
+        self, request: RecommendationRequest, selector: Plain, *, one_by_one: Container[ObjectKey] = ()
+    ) -> None:
+        """Set up a search.
+
+        Args:
+            request: what to keep.
+            selector: of the constraints.
+            one_by_one: the Deployments whose rollouts delete an old pod before a new one starts.
+        """
+        self._request, self._rules, self._one_by_one = request, request.rules, one_by_one
+        self._members = [_with_strategy(item) if item.key in one_by_one else item for item in request.members]
         self._cluster, self._limit, self._selector = request.cluster, request.limit, selector
-        members, rules, regimes = request.members, request.rules, request.regimes
+        members, rules, regimes = self._members, request.rules, request.regimes
         self._judged = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
         self._regimes: Sequence[Regime] = self._judged
         self._has_disruptions = Regime.DISRUPTIONS in regimes
@@ -103,6 +131,7 @@ class _Search:
         self._keys.sort(key=lambda key: -len(self._domains(key)))
         self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
         self._states = 0
+        self._part = _QUICK  # states that are visited for an option in each regime
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
 
     @cached_property
@@ -134,7 +163,7 @@ class _Search:
 
     def besides_rollouts(self) -> Optional[Recommendation]:
         """Return options that keep the policy in the regimes without rollouts; None if these are all regimes."""
-        fewer = [item for item in self._regimes if item not in (Regime.ROLLOUTS, Regime.SCALING)]
+        fewer = [item for item in self._regimes if item not in _WITH_ROLLOUTS]
         if len(fewer) == len(self._regimes) or not fewer:
             return None
         self._regimes = fewer
@@ -152,6 +181,8 @@ class _Search:
             if len(found) >= _MOST_OPTIONS:
                 break
         self._spread_refutations(candidates)
+        if len(self._regimes) == len(self._judged):
+            self._part = max(_QUICK, self._limit.max_states // max(1, len(found)))
         options: list[Option] = []  # without those that are proved in no other cases than an earlier one
         for option in [self._smallest(self._option(candidate)) for candidate in found]:
             if not any(_is_as_good(other, option) for other in options):
@@ -166,7 +197,7 @@ class _Search:
             tuple(options),
             self._rules,
             tuple(self._formulas(best)),
-            refused=self._closest(),
+            refused=_closest(self._refused.values()),
             tried=len(candidates),
             is_cut_off=self._is_over(),
             attempts=tuple(self._refused.values()),
@@ -264,32 +295,25 @@ class _Search:
             if tighter is not None:
                 self._refused[candidate] = tighter._replace(constraints=candidate)
 
-    def _closest(self) -> Optional[RefusedCandidate]:
-        """Return the refused candidate that comes closest: one that only leaves pods Pending."""
-        found = list(self._refused.values())
-        refuted = [item for item in found if item.verdict.verdict is ProofStatus.REFUTED]
-        stuck = [item for item in refuted if item.verdict.rule.kind in (RuleKind.PLACED, RuleKind.REPLACED)]
-        return next(iter([*stuck, *refuted, *found]), None)
-
     def _largest_skew(self, key: str) -> int:
         """Return the largest maxSkew to try for a key."""
-        most = self._most(key)
+        most = self._most(key, self._pods)
         for rule in self._rules:
             if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS and rule.amount.numerator > 1:
                 most = min(most, max(1, (self._pods - 1) // (rule.amount.numerator - 1)))
         return most
 
-    def _most(self, key: str) -> int:
-        """Return the most pods that a domain of a key may hold, by all rules about the key."""
-        most = self._pods
+    def _most(self, key: str, pods: int) -> int:
+        """Return the most pods that a domain of a key may hold, by all rules about the key; pods: of the group."""
+        most = pods
         for rule in self._rules:
             if rule.topology_key != key:
                 continue
-            allowed = rule.most(self._pods)
+            allowed = rule.most(pods)
             if allowed is not None:
                 most = min(most, allowed)
             elif rule.kind is RuleKind.SURVIVE:
-                most = min(most, (self._pods - rule.amount.at_least(self._pods)) // rule.lost)
+                most = min(most, (pods - rule.amount.at_least(pods)) // rule.lost)
         return most
 
     def _as_it_is(self) -> Iterator[tuple[Hard, ...]]:
@@ -301,7 +325,7 @@ class _Search:
                 yield known
 
     def _changes(self, candidate: tuple[Hard, ...]) -> int:
-        """Return the number of fields that a candidate changes: of the workload with the most."""
+        """Return the number of fields of the template that a candidate changes: of the workload with the most."""
         wanted = {item.topology_key: item for item in candidate}
         terms = self._terms(candidate)
         return max(
@@ -333,7 +357,7 @@ class _Search:
             yield from self._over([*keys, *more], {**limits, **dict.fromkeys(more, 1)})
 
     def _over(self, keys: list[str], limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
-        if any(self._most(key) * len(self._domains(key)) < self._pods for key in keys):
+        if any(self._most(key, self._pods) * len(self._domains(key)) < self._pods for key in keys):
             return  # There are fewer domains than the pods need.
         bounds = [limits[key] for key in keys]
         choices = product(*(range(limit, 0, -1) for limit in bounds))
@@ -391,13 +415,15 @@ class _Search:
 
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
-        result = self._proved(candidate, regimes, self._rules, limit=self._limit, members=self._members)
+        limit = self._limit._replace(max_states=min(self._part, self._limit.max_states))
+        result = self._proved(candidate, regimes, self._rules, limit=limit, members=self._members)
         changes = self._changes(candidate)
-        patches = tuple((item.key, self._patch(item, candidate)) for item in self._members) if changes else ()
+        patches = ((item.key, self._patch(item, candidate, has_template=changes > 0)) for item in self._members)
         needs = tuple(NeededDomains(key, self._needs(key, candidate)) for key in self._keys)
         return Option(
-            candidate, self._soft(candidate) if changes else (), self._terms(candidate), patches, result, needs,
-            self._has_volumes, changes,
+            candidate, self._soft(candidate) if changes else (), self._terms(candidate),
+            tuple((key, spec) for key, spec in patches if spec), result, needs, self._has_volumes,
+            changes + (len(_ONE_BY_ONE["rollingUpdate"]) if self._one_by_one else 0),
             tuple(dict.fromkeys(text for member in self._members for text in self._removed(member, candidate))),
         )  # fmt: skip
 
@@ -411,7 +437,7 @@ class _Search:
                     yield f"{name} {', '.join(value) if isinstance(value, list) else value}"
 
     def _needs(self, key: str, candidate: tuple[Hard, ...]) -> int:
-        """Return the fewest domains that can hold all pods.
+        """Return the fewest domains that can hold all pods, for every number of replicas.
 
         While a domain that counts has no room, no other gets more pods than maxSkew.
         """
@@ -421,15 +447,17 @@ class _Search:
             if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS
         ]
         members = [self._with(item, candidate) for item in self._members]
-        builder = GroupBuilder(members, self._cluster, self._request.profiles, (), regime=Regime.CREATION)
+        regime = Regime.SCALING if Regime.SCALING in self._judged else Regime.CREATION
+        builder = GroupBuilder(members, self._cluster, self._request.profiles, (), regime=regime)
+        group = builder.group
         least += [
-            min(-(-self._pods // spread.max_skew), len(spread.eligible))
+            min(-(-group.most // spread.max_skew), len(spread.eligible))
             for spread in builder.filters().of_kind[0].spreads
             if spread.topology_key == key
         ]
         if key in self._apart:
-            least += [item.controller.workload.replicas or 0 for item in self._members]
-        return max([-(-self._pods // max(1, self._most(key))), *least])
+            least += [owner.most for owner in group.owners]
+        return max([*(-(-pods // max(1, self._most(key, pods))) for pods in group.numbers), *least])
 
     def _soft(self, candidate: tuple[Hard, ...]) -> tuple[str, ...]:
         """Return the keys of soft constraints: nodes, and keys of the policy without a hard constraint.
@@ -444,12 +472,18 @@ class _Search:
         nodes = () if HOSTNAME in others else (HOSTNAME,)
         return tuple(key for key in dict.fromkeys((*self._keys, *nodes)) if key not in exact)
 
-    def _patch(self, member: Member, candidate: tuple[Hard, ...]) -> Plain:
-        """Return the changed fields of a workload's pod spec, soft constraints included."""
-        spec = self._with(member, candidate).controller.workload.pod_spec
-        soft = [plain_constraint(key, SCHEDULE_ANYWAY, self._selector) for key in self._soft(candidate)]
-        made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
-        return {**made, "affinity": spec["affinity"]} if self._terms(candidate) else made
+    def _patch(self, member: Member, candidate: tuple[Hard, ...], *, has_template: bool) -> Plain:
+        """Return the changed fields of a workload's spec, soft constraints included."""
+        made: Plain = {}
+        if has_template:
+            spec = self._with(member, candidate).controller.workload.pod_spec
+            soft = [plain_constraint(key, SCHEDULE_ANYWAY, self._selector) for key in self._soft(candidate)]
+            changed = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
+            apart = {"affinity": spec["affinity"]} if self._terms(candidate) else {}
+            made["template"] = {"spec": {**changed, **apart}}
+        if member.key in self._one_by_one:
+            made["strategy"] = _ONE_BY_ONE
+        return made
 
     def _formulas(self, best: tuple[Hard, ...]) -> Iterator[Formula]:
         proved = {item.topology_key: item.max_skew for item in best}
@@ -458,6 +492,20 @@ class _Search:
             if most is not None:
                 needs = -(-self._pods // most) if most else 0
                 yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
+
+
+def _closest(found: Iterable[RefusedCandidate]) -> Optional[RefusedCandidate]:
+    """Return the refused candidate that comes closest: one that only leaves pods Pending."""
+    refuted = [item for item in found if item.verdict.verdict is ProofStatus.REFUTED]
+    stuck = [item for item in refuted if item.verdict.rule.kind in (RuleKind.PLACED, RuleKind.REPLACED)]
+    return next(iter([*stuck, *refuted, *found]), None)
+
+
+def _with_strategy(member: Member) -> Member:
+    """Return a Deployment whose rollouts delete an old pod before a new one starts."""
+    spec = member.controller.spec
+    changed = {**spec, "strategy": {**fields(spec, "strategy"), **_ONE_BY_ONE}}
+    return member._replace(controller=member.controller._replace(spec=changed))
 
 
 def _written(member: Member, key: str) -> list[Plain]:

@@ -113,8 +113,8 @@ class Option(NamedTuple):
     """Constraints that keep the policy, with their proof.
 
     soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint. apart: keys for which
-    the pods of one workload need a required anti-affinity. patches: changed fields of the pod spec of each workload,
-    with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods get new volumes, which
+    the pods of one workload need a required anti-affinity. patches: changed fields of the spec of each workload, with
+    the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods get new volumes, which
     are left aside in the search. changes: fields that differ from the workloads as they are; with 0, there are no
     patches. removed: fields of replaced constraints, with their values, that the new ones lack.
     """
@@ -146,6 +146,7 @@ class Recommendation(NamedTuple):
     reason if nothing could be tried. attempts: candidates that were refused.
     is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
     shards, if the group grows by shards. is_cut_off: the limit of states was reached before all candidates were tried.
+    is_one_by_one: no constraints alone keep the policy; with the options, rollouts start no extra pods.
     is_beside_rollouts: the options do not keep the policy while a template is rolled out, and no candidate does.
     """
 
@@ -161,6 +162,7 @@ class Recommendation(NamedTuple):
     is_exhaustive: bool = False
     by_shards: tuple[ShardRecommendation, ...] = ()
     is_cut_off: bool = False
+    is_one_by_one: bool = False
     is_beside_rollouts: bool = False
 
 

@@ -418,8 +418,6 @@ form(
     Option,
     "constraints soft antiAffinity=apart patches commands neededDomains=needs regimes=result.results "
     "newVolumes=volumes changes",
-    patches=lambda option: [
-        {"object": key, "patch": {"spec": {"template": {"spec": spec}}}} for key, spec in option.patches
-    ],
+    patches=lambda option: [{"object": key, "patch": {"spec": spec}} for key, spec in option.patches],
     commands=recommendation.commands,
 )

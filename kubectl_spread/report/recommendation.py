@@ -12,6 +12,7 @@ from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import numbered, resource, short_name
@@ -27,7 +28,7 @@ def brief(found: Recommendation, style: Style) -> list[list[str]]:
     sentence = _condition(found)
     lines = [line for at, option in enumerate(found.options) for line in _option("Or" if at else "Do", option, style)]
     why = list(map(_formula, found.impossible)) if found.relaxed or not found.options else []
-    if found.refused is not None and not why and (found.relaxed or found.is_beside_rollouts or not found.options):
+    if found.refused is not None and not why and _is_conditional(found):
         others = " No other maxSkew within these rules works either." if found.options and found.is_exhaustive else ""
         why = [f"{_reason(found.refused, found.refused.constraints)}{others}"]
     if found.options and found.options[0].changes:
@@ -66,15 +67,24 @@ def _by_shards(found: Recommendation, style: Style) -> list[str]:
     return list(table(rows, style, indent="  "))
 
 
+def _is_conditional(found: Recommendation) -> bool:
+    """Return whether no constraints keep the policy as it is, or none alone."""
+    return found.relaxed or found.is_one_by_one or found.is_beside_rollouts or not found.options
+
+
 def _condition(found: Recommendation) -> str:
     """Return in which case the options keep the policy, or that nothing does; empty if they always keep it."""
     if found.why_not:
         return _NO_SELECTOR
     if found.is_beside_rollouts:
+        scaled = [item for item in found.options[0].result.results if item.regime is Regime.SCALING]
+        what = "rollouts and scaling" if scaled and scaled[0].rules[0].basis is not None else "rollouts"
         return (
-            "No constraints keep the policy through rollouts, which start extra pods; maxSurge: 0 may help. Without "
-            "rollouts, these do. The patch of a running workload starts a rollout, too, which may break the policy:"
+            f"No constraints keep the policy through {what}. Without {what}, these do. The patch of a running workload "
+            "starts a rollout, too, which may break the policy:"
         )
+    if found.is_one_by_one:
+        return "No constraints keep the policy while rollouts start extra pods. Without extra pods, these do:"
     if found.relaxed:
         when = " once nothing moves" if any(map(_only_settled, found.options[:1])) else ""
         sentence = f"With `at most` instead of `less than`, these constraints keep the policy{when}"
@@ -93,7 +103,7 @@ def _introduction(found: Recommendation, head: str, style: Style) -> Iterator[li
     yield wrap(head, style)
     if found.relaxed and found.impossible:
         yield paragraphs((_formula(item, in_full=True) for item in found.impossible), style, hanging="  ")
-    elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
+    elif found.refused is not None and _is_conditional(found):
         lines = wrap(_reason(found.refused, found.refused.constraints), style)
         witness = found.refused.verdict.witness
         way = [] if witness is None else numbered(words.story(witness))
@@ -181,7 +191,7 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
         is_alike = len({emit.emit(_without_labels(spec)) for _, spec in option.patches}) == 1
         most = 1 if is_alike and not style.is_detailed else len(patches)
         if style.is_detailed:
-            yield from (f"    {line}" for line in pod_spec_lines(option))
+            yield from (f"    {line}" for line in _spec_lines(option))
         yield from (f"  $ {style.command(line)}" for line in patches[:most])
         if patches[most:]:
             yield f"  # {len(patches) - most} more commands with other labels; --details prints all of them"
@@ -215,7 +225,8 @@ def _head(option: Option) -> str:
     head = _names(option.constraints) or ("" if option.apart else "no hard constraint")
     soft = f"; soft maxSkew 1 by {comma_list([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
     apart = [f"required anti-affinity by {short_key(key)}" for key in option.apart]
-    return f"{', '.join(filter(None, [head, *_extra(option.constraints), *apart]))}{soft}"
+    slower = ["maxSurge 0 and maxUnavailable 1"] if any("strategy" in spec for _, spec in option.patches) else []
+    return f"{', '.join(filter(None, [head, *_extra(option.constraints), *apart, *slower]))}{soft}"
 
 
 def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
@@ -228,16 +239,16 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
         yield f"minDomains {'/'.join(str(item.min_domains) for item in constraints)}"
 
 
-def pod_spec_lines(option: Option) -> list[str]:
-    """Return the fields of the pod spec as YAML; of each workload where they differ in more than labels."""
-    texts = grouped((emit.emit(_without_labels(spec)), (key, emit.emit(spec))) for key, spec in option.patches)
-    lines: list[str] = []
-    for alike in texts.values():
-        names = ", ".join(short_name(key) for key, _ in alike)
-        is_own = len({text for _, text in alike}) > 1
-        own = f"; the labels are those of {alike[0][0].name}, each has its own" if is_own else ""
-        lines += [f"# spec.template.spec of {names}{own}", *alike[0][1].splitlines()]
-    return lines
+def _spec_lines(option: Option) -> Iterator[str]:
+    """Yield the changed fields as YAML; of each workload where they differ in more than labels."""
+    for place in ("template.spec", "strategy"):
+        specs = [(key, fields(spec, *place.split("."))) for key, spec in option.patches]
+        texts = grouped((emit.emit(_without_labels(spec)), (key, emit.emit(spec))) for key, spec in specs if spec)
+        for alike in texts.values():
+            names = ", ".join(short_name(key) for key, _ in alike)
+            is_own = len({text for _, text in alike}) > 1
+            own = f"; the labels are those of {alike[0][0].name}, each has its own" if is_own else ""
+            yield from (f"# spec.{place} of {names}{own}", *alike[0][1].splitlines())
 
 
 def _without_labels(value: Any) -> Any:
@@ -250,10 +261,10 @@ def _without_labels(value: Any) -> Any:
 
 
 def commands(option: Option) -> list[str]:
-    """Return the kubectl commands that set the constraints, one for all workloads with the same fields."""
+    """Return the kubectl commands that set the changed fields, one for all workloads with the same fields."""
     names: dict[tuple[str, str], list[str]] = {}
     for key, spec in option.patches:
-        text = json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
+        text = json.dumps({"spec": spec}, separators=(",", ":"))
         names.setdefault((key.namespace, text), []).append(resource(key))
     return [
         f"kubectl patch {' '.join(found)} -n {namespace} --type=merge -p {shlex.quote(text)}"
@@ -279,8 +290,10 @@ def _costs(option: Option) -> Iterator[str]:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
     if option.changes and option.removed:
         yield f"it removes {comma_list(option.removed, most=len(option.removed))}"
-    if option.changes:
+    if any("template" in spec for _, spec in option.patches):
         yield "patching a template starts a rollout"
+    if any("strategy" in spec for _, spec in option.patches):
+        yield "rollouts replace one pod at a time"
 
 
 def _unproved(option: Option, regimes: Sequence[str]) -> list[str]:

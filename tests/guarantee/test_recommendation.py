@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
 from tests.guarantee.cases import HOSTNAME, ZONE
@@ -359,3 +360,38 @@ def test_the_pods_that_a_recommendation_replaces_are_not_held_against_it(
 
     assert extra(found["options"][0]) == {"maxSkew": 1, "matchLabelKeys": ["pod-template-hash"]}
     assert not found["relaxed"]
+
+
+def test_rollouts_without_extra_pods_are_recommended_where_extra_pods_break_the_policy(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The strategy is part of the patch, and what is pasted keeps the policy."""
+    scenario = Path(__file__).parents[2] / "examples/scenarios/selector-counts-another-component"
+    rules = ("--less-than", "zone=2/3", "--min-domains", "zone=2", "--snapshot", str(scenario / "snapshot.yaml"))
+    words = (*rules, *(word for name in ("creation", "restarts", "rollouts") for word in ("--regime", name)))
+    found = recommended(capsys, "-f", str(scenario / "before.yaml"), *words)
+    patch = found["options"][0]["patches"][0]["patch"]["spec"]
+    run(["guarantee", "-f", str(scenario / "before.yaml"), *words, "--recommend"])
+    out = capsys.readouterr().out
+    plain = YAML(typ="safe").load(scenario / "before.yaml")
+    plain["spec"]["template"]["spec"] |= patch["template"]["spec"]
+    plain["spec"]["strategy"] = patch["strategy"]
+    (tmp_path / "web.json").write_text(json.dumps(plain))
+    run(["guarantee", "-f", str(tmp_path / "web.json"), *words, "-o", "json"])
+
+    assert patch["strategy"] == {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert found["refused"]["regime"] == "rollouts"
+    assert not found["exceptInRollouts"]
+    assert json.loads(capsys.readouterr().out)["settledVerdict"] == "proved"
+    assert "No constraints keep the policy while rollouts start extra pods. Without extra pods, these do:" in out
+    assert "rollouts replace one pod at a time" in out
+
+
+def test_nodes_with_room_are_needed_for_the_most_replicas(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One pod on each node: 4 pods need 4 nodes, but the range goes to 6."""
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(workload("StatefulSet", 4)))
+    words = ("-f", str(manifest), "--max-count", "hostname=1", "--topology", "zones=3,nodes=3", "--replicas", "3..6")
+    found = recommended(capsys, *words)["options"][0]
+
+    assert [item["domains"] for item in found["neededDomains"]] == [6]
