@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.cluster.build import limit_ranges
@@ -56,6 +56,15 @@ class QuotaUsage:
         now = {quota.name: used for quota, used in self._used}
         other = QuotaUsage((quota for quota, _ in self._used), lambda quota: now[quota.name])
         return not any(map(other.admit, pods))
+
+    def needed(self, pods: Sequence[tuple[Charge, int]]) -> dict[str, Quantities]:
+        """Return the limits with which quotas admit pods, for each quota that does not; of equal pods their number."""
+        found: dict[str, Quantities] = {}
+        for quota, used in self._used:
+            more = {name: used.get(name, 0) + each for name, each in _total(quota, pods).items() if name in quota.hard}
+            if over := {name: most for name, most in more.items() if most > quota.hard[name]}:
+                found[quota.name] = over
+        return found
 
     def admit(self, pod: Charge) -> str:
         """Charge the quotas for a pod, unless one of them refuses it: return its message then."""

@@ -111,7 +111,7 @@ def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey, release: R
 
 def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> Iterator[Part]:
     """Patch the fields of a node, a Service, a volume or the like that matter to pods."""
-    if target.kind in ("PriorityClass", "LimitRange", "ResourceQuota"):
+    if target.kind in ("PriorityClass", "LimitRange"):
         raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
     record = records(target.kind, situation.cluster)[target]
     after = _patched(plain_of(target, record), change, kind, target, situation.release)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
 from kubectl_spread.kubectl.parsing import StepError
+from kubectl_spread.objects.admission import amount_text
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import Labels
@@ -93,7 +94,13 @@ OTHERS = {
     ),
     "PriorityClass": OtherKind("priorityclasses.scheduling.k8s.io", "pc", "priority_classes", is_cluster_wide=True),
     "LimitRange": OtherKind("limitranges", "limits", "limit_ranges"),
-    "ResourceQuota": OtherKind("resourcequotas", "quota", "quotas"),
+    "ResourceQuota": OtherKind(
+        "resourcequotas",
+        "quota",
+        "quotas",
+        patched=("hard",),
+        spec=lambda item: {"hard": {name: amount_text(name, amount) for name, amount in item.hard.items()}},
+    ),
     "Namespace": OtherKind("namespaces", "ns", "namespaces", is_cluster_wide=True, has_labels=True),
 }
 _WORDS = {kind: (kind.lower(), item.full_name.partition(".")[0], item.short) for kind, item in OTHERS.items()}

@@ -156,17 +156,17 @@ def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> l
         if name not in requests:
             found.append(f"{start}.  No request is specified")
         elif requests[name] < least:
-            found.append(f"{start}, but request is {_amount(name, requests[name])}")
+            found.append(f"{start}, but request is {amount_text(name, requests[name])}")
         elif limits.get(name, least) < least:
-            found.append(f"{start}, but limit is {_amount(name, limits[name])}")
+            found.append(f"{start}, but limit is {amount_text(name, limits[name])}")
     for name, text in item.most.items():
         most, start = quantity.parse(text), f"maximum {name} usage per {item.type} is {text}"
         if name not in limits:
             found.append(f"{start}.  No limit is specified")
         elif limits[name] > most:
-            found.append(f"{start}, but limit is {_amount(name, limits[name])}")
+            found.append(f"{start}, but limit is {amount_text(name, limits[name])}")
         elif requests.get(name, 0) > most:
-            found.append(f"{start}, but request is {_amount(name, requests[name])}")
+            found.append(f"{start}, but request is {amount_text(name, requests[name])}")
     for name, text in item.ratio.items():
         request, limit = requests.get(name, 0), limits.get(name, 0)
         if request and limit and limit * 1000 > quantity.parse(text) * request:
@@ -221,7 +221,7 @@ def quota_error(spec: Plain, found: Quota, used: Quantities, *, usage: Quantitie
     if not over:
         return ""
     requested, before, limited = (
-        ",".join(f"{name}={_amount(name, amounts.get(name, 0))}" for name in over)
+        ",".join(f"{name}={amount_text(name, amounts.get(name, 0))}" for name in over)
         for amounts in (usage, used, found.hard)
     )
     return f"exceeded quota: {found.name}, requested: {requested}, used: {before}, limited: {limited}"
@@ -262,7 +262,8 @@ def _totals(spec: Plain) -> tuple[Quantities, Quantities]:
     return resources.pod_quantities(spec), resources.pod_quantities(as_requests)
 
 
-def _amount(name: str, thousandths: int) -> str:
+def amount_text(name: str, thousandths: int) -> str:
+    """Return an amount of a quota as the API server writes it."""
     resource = name.removeprefix("requests.").removeprefix("limits.")
     number = quantity.milli(thousandths) if resource == "cpu" else quantity.whole_units(thousandths)
     return resources.amount(resource, number)

@@ -25,6 +25,7 @@ from kubectl_spread.engine.results.summary import (
     Release,
     Simulation,
     summarize,
+    Verdict,
     WorkloadSummary,
 )
 from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
@@ -36,6 +37,7 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
+from kubectl_spread.objects.admission import amount_text
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey, Range
 from kubectl_spread.objects.node import OUT_OF_SERVICE
 from kubectl_spread.objects.pod import Pod
@@ -190,7 +192,8 @@ def simulate_commands(
             is_advised = item is played[-1] and not refused
             new = _with_saved(_explained(item, step, read.known, after, past=past if is_advised else ()), read.known)
             if item is played[-1]:
-                new = new._replace(recovery=_recovery(request, read, item, step, watch))
+                quotas = _with_quotas(request, read, item, step, watch, scaled=after.autoscalers)
+                new = new._replace(recovery=_recovery(request, read, item, step, watch), quotas=quotas)
             told.append(new)
         stuck = [at for at, item in enumerate(played[:-1]) if not item.is_fine][-1:]
         for at in () if refused or told[-1].advice else stuck:
@@ -457,6 +460,65 @@ def _preparation(
                 if all(one.fewest_ready >= ready[key] for key, one in least.items()):
                     return item._replace(workloads=tuple(least.values()))
     return Preparation(()) if tried else None
+
+
+def _with_quotas(
+    request: SimulateRequest,
+    read: SimulateInputs,
+    last: PlayedStep,
+    step: StepAnswer,
+    watch: Watch,
+    *,
+    scaled: Container[ObjectKey],
+) -> tuple[Preparation, ...]:
+    """Return what helps after the last step where quotas refuse pods: larger quotas, or as many replicas as they admit.
+
+    A rollout may need room for all its pods.
+    """
+    refused = {item.key: item for item in last.summary.workloads if item.refusal and item.key.kind != "DaemonSet"}
+    if not refused or not step.outcomes:
+        return ()
+    from kubectl_spread.advice.target import command, compact  # 20 ms
+
+    tried: list[tuple[str, ...]] = []
+    for is_whole in (False, True):
+        lines = []
+        for namespace in dict.fromkeys(key.namespace for key in refused):
+            missing = {
+                key: item.desired.most - item.updated.least if is_whole else max(1, item.not_created.most)
+                for key, item in refused.items()
+                if key.namespace == namespace
+            }
+            for quota, limits in step.outcomes[0].quota_limits(namespace, missing).items():
+                hard = {name: amount_text(name, amount) for name, amount in limits.items()}
+                rest = ("--type=merge", "-p", compact({"spec": {"hard": hard}}))
+                lines.append(command("patch", "resourcequota", quota, namespace=namespace, rest=rest))
+        tried += [tuple(lines)] if lines else []
+    if not tried:
+        return ()  # The quotas want fields that the pods lack, or a LimitRange refuses them.
+    sizes = {key: item.desired.least - item.not_created.most for key, item in refused.items() if item.not_created.most}
+    if len(sizes) == len(refused) and all(
+        size > 0 and key.kind in REPLICATED_KINDS and key not in scaled for key, size in sizes.items()
+    ):
+        tried.append(
+            tuple(
+                command(
+                    "scale", f"{key.kind.lower()}/{key.name}", namespace=key.namespace, rest=(f"--replicas={size}",)
+                )
+                for key, size in sizes.items()
+            )
+        )
+    helpful: dict[str, Preparation] = {}  # by verb
+    for commands in tried:
+        verb = commands[0].split()[1]
+        if verb in helpful:
+            continue
+        every = (*request.commands, *map(parse_text, commands))
+        steps_ = simulate_commands(request._replace(commands=every), watch, read=read).simulation.steps
+        end = tuple(item for item in steps_[-1].summary.workloads if item.key in refused)
+        if end and all(item.verdict is Verdict.COMPLETES for item in end):
+            helpful[verb] = Preparation(commands, workloads=end)
+    return tuple(helpful.values())
 
 
 def _recovery(

@@ -193,6 +193,14 @@ def _step_blocks(
             *item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style),
             *(line for owner, item in others for line in _other_lines(owner, item, style)),
         ]
+    yield [
+        line
+        for at, item in enumerate(played.quotas)
+        for line in (
+            *wrap(within_quota(item, is_first=not at), style, hanging="  ", colour="cyan"),
+            *(f"  $ {style.command(command)}" for command in item.commands),
+        )
+    ]
     if played.recovery:  # It was simulated without the changes above.
         yield _recovery_lines(played.recovery, style)
     gone = lost_pods(step)
@@ -219,6 +227,13 @@ def _step_blocks(
             "All of them together",
             *[line for spread in _without_nodes(step.together, style) for line in _spread(spread, step, style)][1:],
         ]
+
+
+def within_quota(item: Preparation, *, is_first: bool = False) -> str:
+    """Return the title of what helps where quotas refuse pods."""
+    end = [f"{one.ready} of {count_noun(one.desired.most, 'pod')} of {name(one.key)}" for one in item.workloads]
+    what = "raise the quota" if " patch " in item.commands[0] else "run as many replicas as the quota admits"
+    return f"{'Do' if is_first else 'Or'}: {what}; then {series(end)} are ready"
 
 
 SAVED = "Do, to have them again: save them before the drain, and create them after it"

@@ -22,6 +22,7 @@ from kubectl_spread.engine.claims import RELEASED
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
 from kubectl_spread.engine.nodes import cluster_at
+from kubectl_spread.engine.refusals import usage_now
 from kubectl_spread.engine.search.symmetry import Interchange
 from kubectl_spread.engine.state import (
     Deletion,
@@ -38,6 +39,7 @@ from kubectl_spread.engine.state import (
     Step,
 )
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.admission import Quantities
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DomainNumbers
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -227,6 +229,13 @@ class Outcome:
         cls = None if spec is None else self._world.class_of_new_pods(spec.rev)
         constraints = () if cls is None else cls.constraints
         return any(item.topology_key == topology_key and label in item.match_label_keys for item in constraints)
+
+    def quota_limits(self, namespace: str, missing: Mapping[ObjectKey, int]) -> dict[str, Quantities]:
+        """Return the limits that a namespace's quotas need for numbers of further pods of workloads, by quota."""
+        specs = ((spec.rev, number) for key, number in missing.items() if (spec := self._spec(key)) is not None)
+        world, facts = self._world, self.state.facts
+        pods = [(world.charge_of(world.cls_of(rev, 0, admission=world.admission(facts)), rev), n) for rev, n in specs]
+        return usage_now(world, facts, namespace, self.state.pods).needed(pods)
 
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took part have synthetic uids, the others are unchanged."""

@@ -645,9 +645,9 @@ def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
 
 
 class Preparation(NamedTuple):
-    """Commands after which the steps complete that budgets stop now; simulated together with the steps.
+    """Commands after which the steps complete that budgets or quotas stop now; simulated together with the steps.
 
-    gives_up: a sentence about the drawback. workloads: those whose pods the budgets kept, with the preparation.
+    gives_up: a sentence about the drawback. workloads: those whose pods these kept or refused, with the commands.
     """
 
     commands: tuple[str, ...]
@@ -683,7 +683,8 @@ class PlayedStep(NamedTuple):
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
     their workload and the scheduler's message. advice: a change for each of some workloads, simulated without the
     others. preparation: what to do before all steps, as budgets stop one. recovery: of pods that stay Terminating.
-    saving: commands that save the pods which a drain takes away for good, and create them again.
+    saving: commands that save the pods which a drain takes away for good, and create them again. quotas: what to do
+    after the step where quotas refuse pods.
     """
 
     text: str
@@ -695,6 +696,7 @@ class PlayedStep(NamedTuple):
     preparation: Optional[Preparation] = None
     recovery: Optional[Recovery] = None
     saving: tuple[str, ...] = ()
+    quotas: tuple[Preparation, ...] = ()
 
     @property
     def is_refused(self) -> bool:

@@ -577,3 +577,44 @@ def test_a_pod_that_is_long_overdue_does_not_end_soon(
     way = "  $ kubectl delete pod db-0 -n app --force --grace-period=0\n"
     assert (way in told and "make sure that its containers have ended, then force" in told) == is_overdue
     assert "delete node" not in told
+
+
+def _with_quota(pods: int, replicas: int) -> list[Plain]:
+    """Two pods of a Deployment, in a namespace whose quota counts one more pod that is not known."""
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team", "namespace": "app"},
+        "spec": {"hard": {"pods": str(pods), "requests.cpu": "100"}},
+        "status": {"used": {"pods": "3", "requests.cpu": "1"}},
+    }
+    mine = [running("web-abc", f"web-abc-{at}", f"{at}1", template_hash="abc") for at in "ab"]
+    return [*THREE_ZONES, quota, deployment(replicas), replica_set("web-abc", replicas, template_hash="abc"), *mine]
+
+
+def test_commands_that_help_against_a_quota(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A larger quota, or as many replicas as it admits: each does what it says when it is the next step."""
+    scale = ["scale", "deploy/web", "-n", "app", "--replicas=6"]
+
+    assert simulate(facts, _with_quota(4, 2), *scale) == 1
+    lines = capsys.readouterr().out.splitlines()
+    ways = [line.removeprefix("  $ kubectl ") for line in lines if line.startswith("  $ ")]
+    assert ways == [
+        """patch resourcequota team -n app --type=merge -p '{"spec":{"hard":{"pods":"7"}}}'""",
+        "scale deployment/web -n app --replicas=3",
+    ]
+    assert "Do: raise the quota; then 6 of 6 pods of Deployment app/web are ready" in lines
+    assert "Or: run as many replicas as the quota admits; then 3 of 3 pods of Deployment app/web are ready" in lines
+    for way, ready in zip(ways, (6, 3), strict=True):
+        simulate(facts, _with_quota(4, 2), *scale, "--then", way)
+        assert f"Deployment app/web completes: {ready} of {ready} pods ready" in capsys.readouterr().out
+
+
+def test_a_rollout_that_a_quota_stops_needs_room_for_the_surge(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = _with_quota(3, 2)
+    update = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    next(item for item in objects if item["kind"] == "Deployment")["spec"]["strategy"] = update
+
+    assert simulate(facts, objects, "rollout", "restart", "deploy/web", "-n", "app") == 1
+    ways = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  $ ")]
+    assert ways == ["""  $ kubectl patch resourcequota team -n app --type=merge -p '{"spec":{"hard":{"pods":"4"}}}'"""]
