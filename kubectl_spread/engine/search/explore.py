@@ -88,111 +88,85 @@ def everything(
         is_goal: whether a state, and whether it is steady, ends the search.
         rollouts: takes the states in which one Deployment rolls out, whose further states are visited as counts.
     """
-    visit = _Visit(moves, canonical, budget, priority, rollouts)
+    queue: list[tuple[float, int, State]] = []  # a heap
+    taken: list[State] = []  # by the rollouts
+    came_from: dict[State, Optional[State]] = {}
+    again: list[tuple[State, State]] = []  # visited states, and others that lead to them
+    steady: dict[State, None] = {}
+    loops: dict[State, None] = {}
+    rolled = Exploration((), True, 0, {})
+    goal: Optional[State] = None
+
+    def push(state: State, number: int) -> None:
+        rank = (0, number) if priority is None else (priority(state), -number)
+        heapq.heappush(queue, (*rank, state))
+
+    def add(state: State, before: Optional[State], *, is_settled: bool = True) -> None:
+        """Record a state that the search reaches for the first time."""
+        came_from[state] = before
+        budget.spend(len(state.pods))
+        if is_settled:
+            push(state, len(came_from))
+        else:
+            loops[state] = None
+
     for start in starts:
-        visit.add(canonical(start), None)
-    is_finished = visit.run(is_goal)
-    rolled = visit.rolled
-    tails = {state: way for state, way in rolled.tails.items() if state not in visit.steady}
-    steady = (*visit.steady, *tails)
-    endless = visit.endless() if is_finished and moves.repeating else []
+        add(canonical(start), None)
+    is_cut_off = False
+    while queue and goal is None and not is_cut_off:
+        _, _, state = heapq.heappop(queue)
+        is_cut_off = budget.is_over()
+        if not is_cut_off and rollouts is not None and rollouts.add(state):
+            taken.append(state)
+        elif not is_cut_off:
+            steps = moves.after(state)
+            if not steps:
+                steady[state] = None
+            goal = state if is_goal(state, not steps) else None
+            for way in steps if goal is None else ():
+                if budget.is_stopped():  # A large state has thousands of steps.
+                    is_cut_off = True
+                    break
+                step = way()
+                after = canonical(step.state)
+                if after not in came_from:
+                    add(after, state, is_settled=step.is_settled)
+                elif moves.may_repeat(state):
+                    again.append((after, state))
+        if rollouts is not None and taken and not (queue or is_cut_off or goal):
+            found = rollouts.explore(canonical, budget)
+            rolled = found or rolled
+            for number, state in enumerate(taken if found is None else ()):
+                push(state, number)
+            rollouts = None
+    tails = {state: way for state, way in rolled.tails.items() if state not in steady}
+    ends = (*steady, *tails)
+    endless: list[State] = []
+    if moves.repeating and not is_cut_off:
+        before = grouped((state, earlier) for state, earlier in (*came_from.items(), *again) if earlier is not None)
+        ending = _before([*steady, *loops, *taken], before)
+        endless = [state for state in moves.repeating if state not in ending]  # Only taints go on.
+    is_whole = not (is_cut_off or moves.is_cut or loops) and rolled.is_exhaustive and bool(ends or endless)
     return Exploration(
-        steady,
-        is_finished and rolled.is_exhaustive and bool(steady or endless) and not moves.is_cut and not visit.loops,
-        len(visit.came_from) + rolled.states,
-        visit.came_from,
-        loops=(*visit.loops, *endless),
+        ends,
+        is_whole,
+        len(came_from) + rolled.states,
+        came_from,
+        loops=(*loops, *endless),
         tails=tails,
         extremes=rolled.extremes,
-        goal=visit.goal,
+        goal=goal,
     )
 
 
-class _Visit:
-    """The queue of a search, and its results so far."""
-
-    def __init__(
-        self,
-        moves: Steps,
-        canonical: Canonical,
-        budget: Budget,
-        priority: Optional[Callable[[State], float]],
-        rollouts: Optional[CountedRollouts],
-    ) -> None:
-        self._moves = moves
-        self._canonical = canonical
-        self._budget = budget
-        self._priority = priority
-        self._rollouts = rollouts
-        self._queue: list[tuple[float, int, State]] = []  # a heap
-        self._taken: list[State] = []  # by the rollouts
-        self.came_from: dict[State, Optional[State]] = {}
-        self._again: list[tuple[State, State]] = []  # visited states, and others that lead to them
-        self.steady: dict[State, None] = {}
-        self.loops: dict[State, None] = {}
-        self.rolled = Exploration((), True, 0, {})
-        self.goal: Optional[State] = None
-
-    def run(self, is_goal: Callable[[State, bool], bool]) -> bool:
-        """Visit all states, or those before a goal; return whether no limit was reached."""
-        while self._has_next():
-            _, _, state = heapq.heappop(self._queue)
-            if self._budget.is_over():
-                return False
-            if self._rollouts is not None and self._rollouts.add(state):
-                self._taken.append(state)
-                continue
-            steps = self._moves.after(state)
-            if not steps:
-                self.steady[state] = None
-            if is_goal(state, not steps):
-                self.goal = state
-                return True
-            for way in steps:
-                if self._budget.is_stopped():  # A large state has thousands of steps.
-                    return False
-                step = way()
-                after = self._canonical(step.state)
-                if after not in self.came_from:
-                    self.add(after, state, is_settled=step.is_settled)
-                elif self._moves.may_repeat(state):
-                    self._again.append((after, state))
-        return True
-
-    def endless(self) -> list[State]:
-        """Return the states in which only taints go on, and that no steady state can follow."""
-        before: dict[Optional[State], list[Optional[State]]] = grouped(
-            (state, earlier) for state, earlier in (*self.came_from.items(), *self._again)
-        )
-        queue: list[Optional[State]] = [*self.steady, *self.loops, *self._taken]
-        ending = set(queue)
-        while queue:
-            new = set(before.get(queue.pop(), ())) - ending
-            ending |= new
-            queue += new
-        return [state for state in self._moves.repeating if state not in ending]
-
-    def add(self, state: State, before: Optional[State], *, is_settled: bool = True) -> None:
-        """Record a state that the search reaches for the first time."""
-        self.came_from[state] = before
-        self._budget.spend(len(state.pods))
-        if is_settled:
-            self._push(state, len(self.came_from))
-        else:
-            self.loops[state] = None
-
-    def _push(self, state: State, number: int) -> None:
-        rank = (0, number) if self._priority is None else (self._priority(state), -number)
-        heapq.heappush(self._queue, (*rank, state))
-
-    def _has_next(self) -> bool:
-        if not self._queue and self._rollouts is not None and self._taken:
-            rolled = self._rollouts.explore(self._canonical, self._budget)
-            self.rolled = rolled or self.rolled
-            for number, state in enumerate(self._taken if rolled is None else ()):
-                self._push(state, number)
-            self._rollouts = None
-        return bool(self._queue)
+def _before(states: list[State], before: Mapping[State, Sequence[State]]) -> set[State]:
+    """Return some states, and all from which they can be reached; `before` has the predecessors of each."""
+    found, queue = set(states), states
+    while queue:
+        new = set(before.get(queue.pop(), ())) - found
+        found |= new
+        queue += new
+    return found
 
 
 def one(

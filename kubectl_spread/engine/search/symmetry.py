@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import Any, Optional
 
 from kubectl_spread.caching import cached_method
-from kubectl_spread.containers import grouped
+from kubectl_spread.containers import grouped, tied
 from kubectl_spread.engine import reductions
 from kubectl_spread.engine.controllers import deployment, statefulset
 from kubectl_spread.engine.search.node_tree import leaves, node_tree, Pins, Tree
@@ -46,7 +46,7 @@ class Arrangement:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.slots = leaves(tree)  # the node of each place
-        self.is_trivial = _is_trivial(self.tree)
+        self.is_trivial = not self.twins({})
         self._bare: dict[P, tuple[int, ...]] = {}
 
     def contents(self, pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
@@ -82,8 +82,8 @@ class Arrangement:
 
     def sort(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers of the places in the same order for all equivalent ones, and the order."""
-        values, order = _sorted(self._places, numbers)
-        return tuple(values), tuple(order)
+        _, order = _ordered(self._places, dict(enumerate(numbers)))
+        return tuple([numbers[place] for place in order]), tuple(order)
 
     @cached_property
     def _places(self) -> Tree:
@@ -125,30 +125,10 @@ class Arrangement:
         return found
 
 
-def _is_trivial(tree: Tree) -> bool:
-    return isinstance(tree, int) or all(len(members) == 1 and _is_trivial(members[0]) for members in tree)
-
-
 def _numbered(tree: Tree, numbers: Iterator[int]) -> Tree:
     if isinstance(tree, int):
         return next(numbers)
     return tuple(tuple(_numbered(child, numbers) for child in members) for members in tree)
-
-
-def _sorted(tree: Tree, numbers: Numbers) -> tuple[list[int], list[int]]:
-    """Return what `_ordered` does for numbers of places (perf: without a dictionary)."""
-    values: list[int] = []
-    order: list[int] = []
-    for members in tree:
-        if isinstance(members[0], int):
-            places = sorted(members, key=numbers.__getitem__)
-            values += [numbers[place] for place in places]
-            order += places
-        else:
-            for inner, places in sorted([_sorted(child, numbers) for child in members], key=_FIRST):
-                values += inner
-                order += places
-    return values, order
 
 
 def _brothers(tree: Tree, numbers: Iterator[int]) -> Iterator[int]:
@@ -527,16 +507,7 @@ class Interchange:
 
 def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
     """Return the finest distinction in which domains are alike if they are so in one of two distinctions."""
-    above: dict[object, object] = {}
-
-    def top(item: object) -> object:
-        while above.get(item, item) != item:
-            item = above[item]
-        return item
-
     values = {**one, **other}
-    for value in values:
-        first, second = top((0, one.get(value, value))), top((1, other.get(value, value)))
-        if first != second:
-            above[second] = first
-    return {value: top((0, one.get(value, value))) for value in values}
+    ties = (grouped((item.get(value, value), value) for value in values).values() for item in (one, other))
+    groups = tied(values, itertools.chain(*ties))
+    return {value: number for number, group in enumerate(groups) for value in group}
