@@ -113,12 +113,11 @@ def everything(
     for start in starts:
         add(canonical(start), None)
     is_cut_off = False
-    while queue and goal is None and not is_cut_off:
+    while queue and goal is None and not (is_cut_off or budget.is_over()):
         _, _, state = heapq.heappop(queue)
-        is_cut_off = budget.is_over()
-        if not is_cut_off and rollouts is not None and rollouts.add(state):
+        if rollouts is not None and rollouts.add(state):
             taken.append(state)
-        elif not is_cut_off:
+        else:
             steps = moves.after(state)
             if not steps:
                 steady[state] = None
@@ -139,6 +138,7 @@ def everything(
             for number, state in enumerate(taken if found is None else ()):
                 push(state, number)
             rollouts = None
+    is_cut_off |= bool(queue) and goal is None
     tails = {state: way for state, way in rolled.tails.items() if state not in steady}
     ends = (*steady, *tails)
     endless: list[State] = []

@@ -277,14 +277,8 @@ def _partitions(number: int, most: int, parts: int) -> Iterator[tuple[int, ...]]
             yield (*[most] * full, *rest)
 
 
-class _Pools:
-    """Ordinals and readiness that are shared out among equal pods."""
-
-    def __init__(self) -> None:
-        self.ready: dict[int, int] = defaultdict(int)  # by owner: how many pods of its newest revision are ready
-        self.newest: dict[int, int] = {}
-        self.ordinals: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-
+_Ready = Counter[tuple[int, int]]  # by owner and its newest revision: how many of these pods are ready
+_Ordinals = defaultdict[tuple[int, int, int], list[int]]  # that are shared out among equal pods
 
 _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
 
@@ -341,9 +335,9 @@ class Symmetry:
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
-        pools = _Pools()
+        ready, ordinals = _Ready(), _Ordinals(list)
         # Once the user's steps are done, no later step can distinguish new pods.
-        pods = list(state.pods) if state.todo else self._anonymous(state, pools)
+        pods = list(state.pods) if state.todo else self._anonymous(state, ready, ordinals)
         todo = state.todo
         if not self.is_trivial:
             place = self.nodes.places(self.nodes.contents(self._pins.nameless(pods)))
@@ -356,7 +350,7 @@ class Symmetry:
                     for item in todo
                 )
         pods.sort()
-        found = tuple(sorted(self._all_named(pods, pools)) if pools.ready or pools.ordinals else pods)
+        found = tuple(sorted(self._all_named(pods, ready, ordinals)) if ready or ordinals else pods)
         if (found, todo) == (state.pods, state.todo):
             return state
         return State(found, state.sets, state.facts, todo, state.claims)
@@ -368,7 +362,7 @@ class Symmetry:
         """
         if self.is_trivial or any(item[0] in NAMING for item in state.todo):
             return []
-        pods = state.pods if state.todo else self._anonymous(state, _Pools())
+        pods = state.pods if state.todo else self._anonymous(state, _Ready(), _Ordinals(list))
         return self.nodes.twins(self.nodes.contents(self._pins.nameless(pods)))
 
     def _placed(self, pod: P, place: dict[int, int]) -> P:
@@ -398,8 +392,8 @@ class Symmetry:
             return (False, spec.rev) if own.current == spec.rev else None
         return None
 
-    def _anonymous(self, state: State, pools: _Pools) -> list[P]:
-        """Return the pods without ordinals and readiness that do not matter."""
+    def _anonymous(self, state: State, ready: _Ready, ordinals: _Ordinals) -> list[P]:
+        """Return the pods without ordinals and readiness that do not matter, which are collected."""
         roles = self._roles.get(state.sets)
         if roles is None:
             roles = self._roles[state.sets] = [self._role(own) for own in state.sets]
@@ -407,25 +401,22 @@ class Symmetry:
         if ranked:
             roles = [None if owner in ranked else role for owner, role in enumerate(roles)]
         found = []
-        ready: list[int] = []  # owners of pods of the newest revision, any of which may be ready
         for pod in state.pods:
             role = roles[pod.owner] if pod.owner >= 0 else None
             if role is not None and role[0] is True:  # perf: most pods are of Deployments, and ready
                 if pod.stage != _READY or pod.rev != role[1] or pod.node == PENDING or pod.end or pod.is_chosen:
                     found.append(pod)
                     continue
-                ready.append(pod.owner)
+                ready[pod.owner, pod.rev] += 1
                 plain = self._plain.get(pod)
                 if plain is None:
                     plain = self._plain[pod] = at_stage(pod, _BOUND)
                 found.append(plain)
             else:
-                found.append(pod if role is None else self._of_set(pod, role, pools))
-        for owner, number in Counter(ready).items():
-            pools.ready[owner], pools.newest[owner] = number, roles[owner][1]
+                found.append(pod if role is None else self._of_set(pod, role, ordinals))
         return found
 
-    def _of_set(self, pod: P, role: Any, pools: _Pools) -> P:
+    def _of_set(self, pod: P, role: Any, ordinals: _Ordinals) -> P:
         """Return a pod of a StatefulSet without an ordinal that does not matter, or that equal pods may exchange."""
         if isinstance(role[0], tuple):
             group = statefulset.group_of(role, pod.ordinal)
@@ -437,37 +428,29 @@ class Symmetry:
             if not (is_bound and pod.is_new and pod.ordinal >= 0 and self._world.is_anonymous(pod.cls)):
                 return pod
             ordinal, key = _ANY, (pod.owner, self._world.shape(pod.cls), pod.stage)
-        pools.ordinals[key].append(pod.ordinal)
+        ordinals[key].append(pod.ordinal)
         return pod._replace(ordinal=ordinal, cls=self._world.shape(pod.cls))
 
-    def _all_named(self, pods: Iterable[P], pools: _Pools) -> list[P]:
+    def _all_named(self, pods: Iterable[P], ready: _Ready, ordinals: _Ordinals) -> list[P]:
         """Restore anonymous pods: the first pods get the lowest ordinals, and are ready."""
         found = []
-        left, newest, known = pools.ready, pools.newest, self._ready
+        known = self._ready
         for pod in pods:
             if pod.ordinal <= _ANY:
                 is_grouped = pod.ordinal <= _FIRST_GROUP
-                ordinals = pools.ordinals[
-                    (pod.owner, pod.ordinal, NO_ORDINAL) if is_grouped else (pod.owner, pod.cls, pod.stage)
-                ]
-                lowest = min(ordinals)
-                ordinals.remove(lowest)
+                left = ordinals[(pod.owner, pod.ordinal, NO_ORDINAL) if is_grouped else (pod.owner, pod.cls, pod.stage)]
+                lowest = min(left)
+                left.remove(lowest)
                 admission = self._world.admission_of_shape[pod.cls]
                 found.append(pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest, admission=admission)))
-            elif (
-                pod.stage != _BOUND
-                or pod.end
-                or pod.is_chosen
-                or newest.get(pod.owner) != pod.rev
-                or not left[pod.owner]
-            ):
+            elif pod.stage != _BOUND or pod.end or pod.is_chosen or not ready[pod.owner, pod.rev]:
                 found.append(pod)
             else:  # perf: no function of its own, because most pods are of this kind
-                left[pod.owner] -= 1
-                ready = known.get(pod)
-                if ready is None:
-                    ready = known[pod] = at_stage(pod, _READY)
-                found.append(ready)
+                ready[pod.owner, pod.rev] -= 1
+                named = known.get(pod)
+                if named is None:
+                    named = known[pod] = at_stage(pod, _READY)
+                found.append(named)
         return found
 
     def alike(self, key: str) -> dict[str, Any]:
