@@ -70,10 +70,8 @@ class PodKinds:
         """Set up the kinds; `newest` is the revision to which the Deployment rolls out; see `World.is_widened`."""
         self.newest = newest
         self.is_widened = is_widened
-        self.pods: list[P] = []  # by kind, on any node
-        self.revs: list[int] = []  # by kind
-        self.are_ready: list[bool] = []  # by kind; False for the newest revision, whose ready pods are counted
-        self._kind_of: dict[P, int] = {}
+        self._kind_of = Numbering[P]()
+        self.pods = self._kind_of.listed  # by kind, on any node; those of the newest revision are not ready
         self._content_of = Numbering[tuple[int, ...]]([()])  # of sorted kinds
         self.contents = self._content_of.listed
 
@@ -81,14 +79,7 @@ class PodKinds:
         """Return the kind of a bound pod."""
         if pod.rev == self.newest and pod.stage == _READY:
             pod = at_stage(pod, _BOUND)
-        bare = on_node(pod, _HERE)
-        found = self._kind_of.get(bare)
-        if found is None:
-            found = self._kind_of[bare] = len(self.pods)
-            self.pods.append(bare)
-            self.revs.append(pod.rev)
-            self.are_ready.append(pod.rev != self.newest and pod.stage == _READY)
-        return found
+        return self._kind_of[on_node(pod, _HERE)]
 
     def content(self, kinds: Iterable[int]) -> int:
         """Return the number of a content."""
@@ -116,7 +107,7 @@ class PodKinds:
         return tuple(
             DeletionCandidates(rank(self.pods[kind]), kind, count)
             for kind, count in sorted(Counter(kinds).items())
-            if self.revs[kind] == rev
+            if self.pods[kind].rev == rev
         )
 
     def bound_pods(self, contents: Iterable[int], nodes: Iterable[int]) -> list[P]:
@@ -173,15 +164,11 @@ class Controls:
     """Numbered controls, and the steps from one to another."""
 
     def __init__(self, spec: DeploymentSpec, kinds: PodKinds, *, becomes_ready: bool) -> None:
-        self._numbers = Numbering[Control]()
-        self.all = self._numbers.listed
+        self.numbers = Numbering[Control]()
+        self.all = self.numbers.listed
         self._spec = spec
         self._kinds = kinds
         self._becomes_ready = becomes_ready
-
-    def number(self, control: Control) -> int:
-        """Return the number of a control."""
-        return self._numbers[control]
 
     @cached_method
     def options(self, at: int) -> Options:
@@ -189,7 +176,7 @@ class Controls:
         control = self.all[at]
         excess = self._excess(control)
         unready = self._unready(control)
-        rest = self.number(self._settled(control._replace(ready=control.ready + unready))) if unready else None
+        rest = self.numbers[self._settled(control._replace(ready=control.ready + unready))] if unready else None
         rolled = () if excess is not None else tuple(self._rolled(control))
         if self._kinds.is_widened:
             rolled = rolled[:1]  # Pods are deleted in one order, so more of them become ready step by step.
@@ -207,7 +194,7 @@ class Controls:
         for number, _ in self._rolled(before):
             after = self.all[number]
             if after.waiting > new:
-                return self.number(after._replace(waiting=after.waiting - new, bound=control.bound))
+                return self.numbers[after._replace(waiting=after.waiting - new, bound=control.bound)]
         return None
 
     @cached_method
@@ -215,14 +202,14 @@ class Controls:
         """Return the control after a waiting pod was bound and is of a kind."""
         control = self.all[at]
         counts = _changed(control.bound, ((kind, 1),))
-        return self.number(control._replace(waiting=control.waiting - 1, bound=counts))
+        return self.numbers[control._replace(waiting=control.waiting - 1, bound=counts)]
 
     @cached_method
     def delete(self, at: int, gone: tuple[tuple[int, int], ...]) -> int:
         """Return the control after bound pods were deleted; `gone` are kinds and numbers."""
         control = self.all[at]
         counts = _changed(control.bound, ((kind, -count) for kind, count in gone))
-        return self.number(self._settled(control._replace(bound=counts, before=None)))
+        return self.numbers[self._settled(control._replace(bound=counts, before=None))]
 
     def available(self, at: int) -> int:
         """Return the number of ready pods."""
@@ -237,8 +224,8 @@ class Controls:
     def _by_rev(self, control: Control) -> Counter[int]:
         """Return the bound pods of each revision."""
         found: Counter[int] = Counter()
-        for rev, count in zip(self._kinds.revs, control.bound, strict=False):
-            found[rev] += count
+        for pod, count in zip(self._kinds.pods, control.bound, strict=False):
+            found[pod.rev] += count
         return found
 
     def _seen(self, control: Control) -> RevisionPods:
@@ -246,8 +233,8 @@ class Controls:
         active = self._by_rev(control)
         active[self._kinds.newest] += control.waiting
         available = Counter({self._kinds.newest: control.ready})
-        for rev, is_ready, count in zip(self._kinds.revs, self._kinds.are_ready, control.bound, strict=False):
-            available[rev] += count if is_ready else 0
+        for pod, count in zip(self._kinds.pods, control.bound, strict=False):
+            available[pod.rev] += count if pod.stage == _READY else 0
         return RevisionPods(available, active)
 
     def _excess(self, control: Control) -> Optional[Excess]:
@@ -292,7 +279,7 @@ class Controls:
             is_faster = after.waiting > 0 and not control.waiting  # New pods may be bound before old ones go.
             if is_faster and self._kinds.is_widened:
                 after = after._replace(before=control)
-            yield self.number(after), None if is_faster else self._excess(after)
+            yield self.numbers[after], None if is_faster else self._excess(after)
 
 
 def _changed(counts: tuple[int, ...], changes: Iterable[tuple[int, int]]) -> tuple[int, ...]:
@@ -358,10 +345,8 @@ class Model:
             self._terminating = max([self._terminating, *by_node.values()], key=len)
         self._questions = Questions(world)
         self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
-        self._seen_at: dict[tuple[int, ...], int] = {}
+        self._seen_at = Numbering[tuple[int, ...]]()
         self._contents: list[int] = []  # by that number: a content
-        self._found: dict[Numbers, tuple[int, ...]] = {}
-        self._known: dict[Numbers, tuple[int, ...]] = {}
         # Default constraints count pods by labels that no pod names.
         self._has_own_constraints = bool(world.classes[cls].constraints)
         classes = [world.classes[pod.cls] for pod in (self._waiting, *self._terminating)]
@@ -383,7 +368,7 @@ class Model:
         totals = tuple(kinds[kind] for kind in range(len(self.kinds.pods)))
         ready = sum(pod.rev == self.kinds.newest and pod.stage == Stage.READY for pod in bound)
         control = Control(state.sets[self.owner].sets, ready, len(pods) - len(bound), totals)
-        return contents, self.controls.number(control)
+        return contents, self.controls.numbers[control]
 
     def state(self, counts: Counts, order: Sequence[int], *, has_waiting: bool = True) -> State:
         """Return counts as a state, perhaps without the pods that wait; `order`: the place in the counts of each node.
@@ -455,23 +440,17 @@ class Model:
             classes = [self.kinds.pods[kind].cls for kind in content]
             if self._has_own_constraints:
                 classes = [self._questions.likeness(cls) for cls in classes]
-            number = self._seen_at.setdefault(tuple(sorted(classes)), len(self._contents))
+            number = self._seen_at[tuple(sorted(classes))]
             if number == len(self._contents):
                 self._contents.append(len(self._seen))
             self._seen.append(number)
-        seen = tuple([self._seen[content] for content in contents])
-        found = self._found.get(seen)
-        if found is None:
-            ordered, order = self._places.sort(seen)
-            known = self._known.get(ordered)
-            if known is None:
-                known = self._known[ordered] = self._asked(tuple([self._contents[number] for number in ordered]))
-            found = self._found[seen] = tuple(sorted([order[place] for place in known]))
-        return found
+        seen, order = self._places.sort(tuple([self._seen[content] for content in contents]))
+        return tuple(sorted([order[place] for place in self._asked(seen)]))
 
-    def _asked(self, contents: Numbers) -> tuple[int, ...]:
+    @cached_method
+    def _asked(self, seen: Numbers) -> tuple[int, ...]:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
-        bound = self.kinds.bound_pods(contents, self._places.slots)
+        bound = self.kinds.bound_pods([self._contents[number] for number in seen], self._places.slots)
         place_of = {node: place for place, node in enumerate(self._places.slots)}
         scores: list[Scores] = []
         for count in range(len(self._terminating) + 1):

@@ -51,17 +51,13 @@ class Graph:
         self.targets = array("l")
         self.order_of = array("l")
         self.first = array("l")
-        self._arranged: dict[Numbers, tuple[Numbers, int]] = {}  # perf: each is met with many controls
         self._starts: dict[Coloured, None] = {}
         self._came_from: dict[Coloured, Optional[Coloured]] = {}
 
     def add(self, counts: Counts) -> tuple[int, int]:
         """Return the number of a state, equal for interchangeable nodes, and the number of its order of contents."""
-        found = self._arranged.get(counts[0])
-        if found is None:
-            contents, order = self.places.sort(counts[0])
-            found = self._arranged[counts[0]] = contents, self._order_at[order]
-        return self._at[found[0], counts[1]], found[1]
+        contents, order = self.places.sort(counts[0])
+        return self._at[contents, counts[1]], self._order_at[order]
 
     @cached_method
     def swaps(self, at: int) -> tuple[int, ...]:
@@ -240,23 +236,22 @@ class CountedRollouts:
 
     def add(self, state: State) -> bool:
         """Add a state; return whether it belongs to a rollout, so that the search need not visit what follows."""
-        if state.facts != self._symmetry.facts:
-            return False
         owner = self._owner(state)
-        if owner is None:
+        if owner < 0 or not self._is_quiet(rest := others(state, owner)):
             return False
-        rest, own = others(state, owner), state.sets[owner]
-        key = (owner, rest, own.spec, own.order)
-        self._groups.setdefault(key, (rest, owner, []))[2].append(state)
+        own = state.sets[owner]
+        self._groups.setdefault((owner, rest, own.spec, own.order), (rest, owner, []))[2].append(state)
         return True
 
-    def _owner(self, state: State) -> Optional[int]:
-        """Return the index of the Deployment; None if other things can happen, or its pods are of unusual kinds."""
+    def _owner(self, state: State) -> int:
+        """Return the index of the Deployment; -1 if there is none, or its pods or the facts are unusual."""
         world = self._world
-        if state.todo or state.claims or world.facts[state.facts].down or world.evicting(state.facts):
-            return None
+        if state.facts != self._symmetry.facts or state.todo or state.claims:
+            return -1
+        if world.facts[state.facts].down or world.evicting(state.facts):
+            return -1
         if world.may_lag and self._moves.settle(Draft(world, state), are_late=True).state != state:
-            return None  # Counts are those of a controller that has acted.
+            return -1  # Counts are those of a controller that has acted.
         # The only workload that has pods of an old revision, or pods that have yet to change.
         revs = [world.specs[own.spec].rev if isinstance(own, DeploymentState) else None for own in state.sets]
         moving = {
@@ -266,9 +261,7 @@ class CountedRollouts:
             or (pod.owner >= 0 and revs[pod.owner] is not None and pod.rev != revs[pod.owner])
         }
         owner = moving.pop() if len(moving) == 1 else -1
-        if owner < 0 or revs[owner] is None or not self._is_usual(state, owner):
-            return None
-        return owner if self._is_quiet(others(state, owner)) else None
+        return owner if owner >= 0 and revs[owner] is not None and self._is_usual(state, owner) else -1
 
     def _is_usual(self, state: State, owner: int) -> bool:
         """Return whether only pods of the newest revision wait or become ready, and all deleted pods end.
@@ -325,9 +318,8 @@ class CountedRollouts:
 
     def _places(self, rest: State) -> tuple[Arrangement, Numbers]:
         """Return the places of the nodes, and a colour for each: equal ones were equal when the step began."""
-        numbers: dict[object, int] = {}
-        traits = self._symmetry.traits
-        colour_of = {node: numbers.setdefault(trait, len(numbers)) for node, trait in traits.items()}
+        numbers = Numbering[object]()
+        colour_of = {node: numbers[trait] for node, trait in self._symmetry.traits.items()}
         places = _nodes_of(self._symmetry.of(rest))
         colours = tuple(colour_of[node] for node in places.slots)
         if len(numbers) == 1 or places.variants(colours) <= _MOST_COLOURINGS:

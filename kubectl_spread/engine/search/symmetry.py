@@ -80,6 +80,7 @@ class Arrangement:
         order = self.order(contents)
         return None if order == self.slots else dict(zip(order, self.slots, strict=True))
 
+    @cached_method
     def sort(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers of the places in the same order for all equivalent ones, and the order."""
         _, order = _ordered(self._places, dict(enumerate(numbers)))
