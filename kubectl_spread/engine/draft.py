@@ -15,17 +15,16 @@ from kubectl_spread.engine.state import (
     ending,
     EventKind,
     Move,
-    NAMING,
     NO_ORDINAL,
     NodeStatus,
     of_owner,
     P,
     PENDING,
-    Slot,
     slot,
     Stage,
     State,
     Step,
+    with_slots,
 )
 from kubectl_spread.engine.world import World
 
@@ -129,18 +128,12 @@ class Draft:
             if name in self._usage
         )
 
-    def copy(self) -> Draft:
-        """Return another draft with the same changes."""
-        other = Draft(self.world, self.state())
-        other.moves = list(self.moves)
-        return other
-
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
         """Bind a pod, as the scheduler does. A step of the user that names it goes on naming it."""
         bound = pod._replace(node=node, nominated=PENDING, stage=self.stage_of_bound(pod.rev, node), is_tried=False)
         self.replace(pod, bound)
         if self.todo and not pod.is_new and pod not in self.pods:
-            self.todo = tuple(_renamed(item, slot(pod), slot(bound)) for item in self.todo)
+            self.todo = with_slots(self.todo, lambda named: slot(bound) if named == slot(pod) else named)
         self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
     def stage_of_bound(self, rev: int, node: int) -> int:
@@ -168,11 +161,6 @@ class Draft:
             else:
                 end = Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
                 self.replace(pod, ending(pod._replace(is_chosen=False) if pod.is_chosen else pod, end))
-
-    def choose(self, pods: Iterable[P]) -> None:
-        """Let a ReplicaSet choose the pods that it will delete."""
-        for pod in pods:
-            self.replace(pod, pod._replace(is_chosen=True))
 
     def remove(self, pod: P) -> None:
         """Finish a pod's deletion."""
@@ -202,10 +190,3 @@ class Draft:
     def of(self, owner: int) -> Sequence[P]:
         """Return the pods of a workload."""
         return of_owner(self.pods, owner)
-
-
-def _renamed(item: Any, before: Slot, after: Slot) -> Any:
-    """Return a remaining step of the user that names a pod by its slot after the pod got a node."""
-    if item[0] not in NAMING or before not in item[1]:
-        return item
-    return (item[0], tuple(after if named == before else named for named in item[1]), *item[2:])

@@ -43,23 +43,17 @@ from kubectl_spread.engine.state import (
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors import Selector, ZONE
+from kubectl_spread.objects.selectors import ZONE
 
 _MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.
 _MANY_PODS = 500  # Steps of states with more pods than this are not cached, as such states hardly come again.
-_ACTS: dict[type, Callable[[Draft, int], bool]] = {
-    deployment.DeploymentState: deployment.act,
-    statefulset.StatefulSetState: statefulset.act,
-    daemonset.DaemonSetState: daemonset.act,
-    replicaset.ReplicaSetState: replicaset.act,
-    job.JobState: job.act,
-}
-_EXCESS: dict[type, Callable[..., list[replicaset.Shrinking]]] = {
-    deployment.DeploymentState: deployment.excess,
-    replicaset.ReplicaSetState: replicaset.excess,
-    job.JobState: job.excess,
+CONTROLLERS: dict[type, Any] = {  # by what they remember
+    deployment.DeploymentState: deployment,
+    statefulset.StatefulSetState: statefulset,
+    daemonset.DaemonSetState: daemonset,
+    replicaset.ReplicaSetState: replicaset,
+    job.JobState: job,
 }
 
 
@@ -115,7 +109,8 @@ class Moves:
         if not self._world.facts[draft.facts].cluster.quotas:
             is_settled = _act(draft, owners)
             return draft.step()._replace(is_settled=is_settled)
-        before = draft.copy()
+        before = Draft(self._world, draft.state())
+        before.moves = list(draft.moves)
         is_settled = _act(draft)
         if draft.is_contended(reductions.later_creations(self._world, draft)):
             draft = before
@@ -204,7 +199,7 @@ class Moves:
         for owner, own in enumerate(state.sets if Reduction.CONTROLLERS not in self._reductions else ()):
             draft = Draft(self._world, state)
             draft.most_created = 1
-            if own is not None and _ACTS[type(own)](draft, owner):
+            if own is not None and CONTROLLERS[type(own)].act(draft, owner):
                 yield draft.step
 
     def _decided(self, state: State) -> list[Way]:
@@ -234,11 +229,11 @@ class Moves:
     def _victims(self, state: State) -> list[Way]:
         """Return ways in which the ReplicaSets of one controller delete pods, or choose the pods that they delete."""
         for owner, own in enumerate(state.sets):
-            if type(own) not in _EXCESS:
+            if not isinstance(own, (deployment.DeploymentState, replicaset.ReplicaSetState, job.JobState)):
                 continue
             pods = of_owner(state.pods, owner)
             chosen = [pod for pod in pods if pod.is_chosen and not pod.end]
-            shrinking = _EXCESS[type(own)](self._world, pods, own)
+            shrinking: list[replicaset.Shrinking] = CONTROLLERS[type(own)].excess(self._world, pods, own)
             if not (chosen or shrinking):
                 continue
             if Reduction.SNAPSHOT in self._reductions and reductions.deletes_at_once(shrinking, chosen):
@@ -265,7 +260,8 @@ class Moves:
 
     def _chosen(self, state: State, pods: tuple[P, ...]) -> Step:
         draft = Draft(self._world, state)
-        draft.choose(pods)
+        for pod in pods:
+            draft.replace(pod, pod._replace(is_chosen=True))
         return draft.step()
 
     def _without_surplus(self, state: State, pods: tuple[P, ...]) -> Step:
@@ -569,13 +565,13 @@ class Moves:
         """Return the pods that a command evicts; with `are_leaving`, the leaving pods that a drain waits for."""
         if item[0] == "evict":
             return [] if are_leaving else [pod for pod in present(state.pods, item[1]) if not pod.end]
-        pods = [pod for pod in state.pods if pod.node == item[1] and bool(pod.end) == are_leaving]
-        return [pod for pod in pods if self._is_taken(item[2].selector, self._world.classes[pod.cls])]
-
-    def _is_taken(self, selector: Optional[Selector], cls: PodClass) -> bool:
-        """Return whether a drain removes a pod of its node: neither a DaemonSet's nor a mirror pod."""
-        is_kept = cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node")
-        return not is_kept and (selector is None or bool(selector.matches(dict(cls.labels))))
+        taken = []
+        for pod in state.pods:
+            cls, selector = self._world.classes[pod.cls], item[2].selector
+            is_kept = cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node")  # a Node's are mirror pods
+            if pod.node == item[1] and bool(pod.end) == are_leaving and not is_kept:
+                taken += [pod] if selector is None or selector.matches(dict(cls.labels)) else []
+        return taken
 
     def may_repeat(self, state: State) -> bool:
         """Return whether taints can evict pods in a state."""
@@ -664,7 +660,7 @@ def _act(draft: Draft, owners: Optional[Iterable[int]] = None) -> bool:
     for owner in range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}:
         for _ in range(_MOST_ACTS + len(draft.pods)):
             own, moves = draft.sets[owner], len(draft.moves)
-            if own is None or not _ACTS[type(own)](draft, owner):
+            if own is None or not CONTROLLERS[type(own)].act(draft, owner):
                 break
             if own is draft.sets[owner] and moves == len(draft.moves):
                 return False  # It reports a change and has changed nothing.

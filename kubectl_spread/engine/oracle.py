@@ -45,7 +45,7 @@ class Questions:
 
     def question(
         self, pod: P, state: State, without: tuple[P, ...] = ()
-    ) -> Optional[tuple[tuple[Any, ...], list[int]]]:
+    ) -> Optional[tuple[tuple[Any, ...], Optional[list[int]]]]:
         """Return a key that is equal for equal questions for a waiting pod, and the nodes in the order of the key.
 
         None if names matter, so that only equal states are equal questions. `without` are pods to ignore, as if they
@@ -178,12 +178,11 @@ class Oracle:
         self._world = world
         self._all_nodes = all_nodes
         self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
-        self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
+        self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, perhaps as places in its order
         self._predictable: dict[int, bool] = {}
         self._options: dict[tuple[P, State], tuple[PreemptionOption, ...]] = {}
         self._last_seen: tuple[tuple[P, ...], Seen] = ((), frozenset())
         self._questions = Questions(world)
-        self._known: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, as places in its order
 
     def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
         """Return the nodes to which a pending pod may be bound, all equally good; none if it stays Pending.
@@ -196,24 +195,19 @@ class Oracle:
         if not self.is_predictable(pod, state):
             return ()
         question = self._questions.question(pod, state, without)
-        if question is not None:
-            asked, order = question
-            places = self._known.get(asked)
-            if places is not None:
-                return tuple(sorted([order[place] for place in places]))
-            hosts = self._ask(pod, state, self._seen(state.pods, without))
-            self._known[asked] = tuple([order.index(node) for node in hosts])
-            return hosts
-        seen = self._seen(state.pods, without)
-        nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
-        key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
+        if question is None:
+            nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
+            seen = self._seen(state.pods, without)
+            question = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated), None
+        key, order = question
         found = self._answers.get(key)
         if found is None:
-            found = self._ask(pod, state, seen)
+            seen = self._seen(state.pods, without)
             if len(seen) > _MANY_KINDS:
                 self._answers.clear()  # perf: the keys would fill the memory, and such states hardly come again
-            self._answers[key] = found
-        return found
+            hosts = self._ask(pod, state, seen)
+            found = self._answers[key] = hosts if order is None else tuple([order.index(node) for node in hosts])
+        return found if order is None else tuple(sorted([order[place] for place in found]))
 
     def ask(self, pod: P, state: State) -> tuple[int, ...]:
         """Return the same as `hosts`, without remembering the answer: for searches that ask once."""

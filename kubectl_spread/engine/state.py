@@ -115,6 +115,11 @@ def slot(pod: P) -> Slot:
     return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
 
 
+def with_slots(todo: tuple[Any, ...], change: Callable[[Slot], Slot]) -> tuple[Any, ...]:
+    """Return remaining steps of the user that name pods by changed slots."""
+    return tuple((item[0], tuple(map(change, item[1])), *item[2:]) if item[0] in NAMING else item for item in todo)
+
+
 def to_be_ready(pods: Iterable[P]) -> list[P]:
     """Return the bound pods that are not ready yet."""
     return [pod for pod in pods if pod.stage == Stage.BOUND and not pod.end]

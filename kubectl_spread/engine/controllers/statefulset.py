@@ -21,7 +21,7 @@ from typing import NamedTuple, Optional, Union
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
-from kubectl_spread.engine.state import NAMING, P, slot, Stage, to_be_ready
+from kubectl_spread.engine.state import P, slot, Stage, to_be_ready, with_slots
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import scaled_value
 
@@ -89,10 +89,7 @@ def decide(draft: Draft, owner: int, ordinal: int, *, chosen: Optional[P]) -> No
         }
         draft.pods = [changed.get(pod, pod) for pod in draft.pods]
         slots = {slot(pod): slot(new) for pod, new in changed.items()}
-        draft.todo = tuple(
-            (item[0], tuple(slots.get(named, named) for named in item[1]), *item[2:]) if item[0] in NAMING else item
-            for item in draft.todo
-        )
+        draft.todo = with_slots(draft.todo, lambda named: slots.get(named, named))
     rest = tuple(item for item in group if item != ordinal)
     groups = [item for item in own.free if item != group]
     draft.sets[owner] = own._replace(free=tuple(sorted([*groups, rest] if len(rest) > 1 else groups)))

@@ -19,8 +19,8 @@ from kubectl_spread.cluster.ownership import also_counted
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.claims import RELEASED
-from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
-from kubectl_spread.engine.moves import refusals
+from kubectl_spread.engine.controllers import daemonset, deployment, job, statefulset
+from kubectl_spread.engine.moves import CONTROLLERS, refusals
 from kubectl_spread.engine.nodes import cluster_at
 from kubectl_spread.engine.refusals import usage_now
 from kubectl_spread.engine.search.symmetry import Interchange
@@ -583,13 +583,7 @@ def is_complete(world: World, state: State, owner: int) -> bool:
     own = state.sets[owner]
     if isinstance(own, daemonset.DaemonSetState):
         return daemonset.is_complete(world, state, owner)
-    module = {
-        deployment.DeploymentState: deployment,
-        statefulset.StatefulSetState: statefulset,
-        replicaset.ReplicaSetState: replicaset,
-        job.JobState: job,
-    }[type(own)]
-    found: bool = module.is_complete(world, of_owner(state.pods, owner), own)
+    found: bool = CONTROLLERS[type(own)].is_complete(world, of_owner(state.pods, owner), own)
     return found
 
 
