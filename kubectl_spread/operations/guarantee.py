@@ -57,7 +57,8 @@ class GuaranteeResult(NamedTuple):
         groups: with their verdicts, and the recommended constraints if they were wanted.
         known: the cluster.
         errors: inputs that could not be read.
-        skipped: workloads of kinds whose controllers are not followed, and those that an interrupted search left out.
+        skipped: workloads of kinds whose controllers are not followed, or that only an autoscaler names, and those that
+            an interrupted search left out.
         is_interrupted: the search was ended early.
     """
 
@@ -89,7 +90,8 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     with unreadable_first(scene):
         chosen = scene.created.concerns if has_files else _selected(request.selection, cluster, read)
         keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
-        members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key.kind in REPLICATED_KINDS]
+        judged = {key for key in keys if key.kind in REPLICATED_KINDS and key in cluster.controllers}
+        members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key in judged]
         if not members:
             raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
     _check_keys(request.policy, cluster)
@@ -101,7 +103,7 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
         return Limit(request.max_states, watch.saw)
 
     groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
-    skipped = [key for key in keys if key.kind not in REPLICATED_KINDS]
+    skipped = [key for key in keys if key not in judged]
     for spec in policy.groups:
         rules, parts = spec.rules, groups_of(spec, members)
         if not parts:

@@ -548,3 +548,20 @@ def test_what_is_refuted_of_the_own_rules_is_named_first(capsys: pytest.CaptureF
 
     own, implied = "refuted: at most 1/9 of the pods in one zone", "implied rule refuted: every pod finds a node"
     assert out.splitlines()[0] == f"Policy of the command line: {own}; {implied}"
+
+
+def test_a_workload_that_only_its_autoscaler_names_is_not_judged(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "hpa.yaml").write_text(
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: api}\n"
+        "spec: {maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: api}}\n"
+    )
+    words = ("-f", str(tmp_path), "--topology", "zones=3,nodes=2", "--max-count", "zone=9", "--regime", "creation")
+    code, _, err = said(capsys, *words)
+    assert (code, err[:46]) == (2, "error: no Deployment, StatefulSet, ReplicaSet ")
+
+    (tmp_path / "web.yaml").write_text(DEPLOYMENT)
+    code, out, _ = said(capsys, *words)
+    assert code == 0
+    assert "\nNot judged: Deployment default/api\n" in out
