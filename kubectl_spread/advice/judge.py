@@ -32,7 +32,7 @@ from kubectl_spread.engine.world import Provisioner
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey, range_of
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -103,9 +103,9 @@ class Judge:
         """Return Karpenter, if the cluster has NodePools: then nodes may join after a change."""
         if not self.problem.cluster.provisioning:
             return None
-        from kubectl_spread.provisioners import binding, reading  # 30 ms
+        from kubectl_spread.provisioners import prospect, reading
 
-        return binding.provisioner(reading.of_cluster(self.problem.cluster))
+        return prospect.provisioner(reading.of_cluster(self.problem.cluster))
 
     def judge(self, change: Change, scene: HypotheticalCluster, *, is_thorough: bool = False) -> Union[Effect, Setback]:
         """Simulate a change; the result is a setback if a pod stays Pending that should not.

@@ -34,11 +34,10 @@ from kubectl_spread.objects.workloads.workload import (
     REVISION_LABELS,
     Workload,
 )
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Sampler, Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
-from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.text.scalars import natural
 
 # Labels of a pod that its workload's template does not have, or that change with each release.

@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.prune import fields_of
-from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.cluster.shapes import fields_of, SHAPES
 from kubectl_spread.containers import grouped
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, rows

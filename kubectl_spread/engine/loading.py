@@ -39,7 +39,7 @@ from kubectl_spread.objects.workloads.workload import (
     REVISION_LABELS,
     Workload,
 )
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.text.scalars import natural
 
 _DESIRED = "deployment.kubernetes.io/desired-replicas"

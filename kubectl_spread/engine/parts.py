@@ -45,7 +45,7 @@ from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState

@@ -28,7 +28,7 @@ from kubectl_spread.engine.search.symmetry import first_twins, Symmetry
 from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage, State, Way
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 NodeCounts = Counter[int]  # new pods by the index of their node
 

@@ -19,8 +19,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, Profile, ScoreError
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 _COPIED = (ZONE, REGION)

@@ -28,7 +28,7 @@ from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, State, Step
 from kubectl_spread.engine.world import Provisioner, World
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.text.wording import comma_list
 
 Written = Union[steps.Op, Sequence[steps.Op]]

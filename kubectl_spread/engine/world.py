@@ -24,7 +24,7 @@ from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 # Nodes that a provisioner adds for the Pending pods of a cluster: one tuple for each way in which it may choose.
 Provisioner = Callable[[Cluster], Iterable[tuple[Node, ...]]]

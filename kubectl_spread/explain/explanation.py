@@ -32,8 +32,7 @@ from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Claim
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
-from kubectl_spread.scheduler.framework.plugin import Status
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile, Status
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.unsupported import unsupported_features

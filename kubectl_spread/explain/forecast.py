@@ -26,11 +26,10 @@ from kubectl_spread.engine.workloads import missing_replicas, running_pods
 from kubectl_spread.explain.replicas import new_pods, Start
 from kubectl_spread.objects.keys import Range, range_of
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.cycle import ALL, MIN_FEASIBLE_NODES_TO_FIND, Scheduler
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.sampling import ALL, MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.text.wording import count_noun
 
 MAX_RUNS = 48

@@ -18,7 +18,7 @@ from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # only loaded if there are NodePools

@@ -36,7 +36,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import Labels, Selector
 from kubectl_spread.objects.workloads.replica import daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread

@@ -25,7 +25,7 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 

@@ -32,7 +32,7 @@ from kubectl_spread.guarantee.verdict import (
     witness,
 )
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 ORDINARY = Limit(100_000)
 _SCALED = (Regime.SCALING, Regime.DISRUPTIONS)

@@ -15,7 +15,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

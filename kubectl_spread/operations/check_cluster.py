@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.prune import prune_object
-from kubectl_spread.cluster.shapes import LAST_APPLIED
+from kubectl_spread.cluster.shapes import LAST_APPLIED, prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.pending import waiting

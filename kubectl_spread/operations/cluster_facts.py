@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.explain.placement import Placement
     from kubectl_spread.objects.releases.version import Release
     from kubectl_spread.objects.workloads.workload import Workload
-    from kubectl_spread.scheduler.framework.profile import Profile
+    from kubectl_spread.scheduler.framework.plugin import Profile
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.sources.snapshot import SnapshotFacts
@@ -365,7 +365,7 @@ def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> d
     """
     from kubectl_spread.objects.releases.version import LATEST, nearest_release
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
-    from kubectl_spread.scheduler.sampling import ALL
+    from kubectl_spread.scheduler.cycle import ALL
     from kubectl_spread.sources import scheduler_config
 
     release = nearest_release(release_of(source) or LATEST)

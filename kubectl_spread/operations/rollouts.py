@@ -42,7 +42,7 @@ from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import created_labels, revision_label
 from kubectl_spread.report.check.rollouts import RolloutKind, RolloutResult
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, passes_all_but_spread
 from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS, unsupported_features

@@ -286,13 +286,13 @@ class SimulationSetup:
 
     def _with_new_nodes(self, played: Callable[..., Answer]) -> Answer:
         """Play steps with Karpenter as one more controller."""
-        from kubectl_spread.provisioners import binding, reading, solve  # 30 ms
+        from kubectl_spread.provisioners import prospect, reading, solve
         from kubectl_spread.report import added_nodes
 
         gaps: dict[str, None] = {}
         provisioning = reading.of_cluster(self.situation.cluster)
         answer = played(
-            provisioner=binding.provisioner(
+            provisioner=prospect.provisioner(
                 provisioning,
                 lambda found: gaps.update(dict.fromkeys(added_nodes.gaps(found.gaps))),
                 most_steps=solve.MOST_STEPS,

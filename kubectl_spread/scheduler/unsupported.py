@@ -8,7 +8,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import CLAIMS_FOR_RESOURCES
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 UNKNOWN_CLAIMS = "claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"

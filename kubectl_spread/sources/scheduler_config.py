@@ -12,10 +12,10 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.configuration import decoding, validation
+from kubectl_spread.scheduler.configuration import validation
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.validation import REMOVED
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import documents
@@ -90,10 +90,10 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
 
 
 def _decoded(document: compose.Document, plain: Plain, *, strict: bool) -> Plain:
-    undecodable = decoding.problem(plain, strict=strict)
+    undecodable = validation.problem(plain, strict=strict)
     if undecodable is not None:
         raise document.error(undecodable.route, undecodable.message)
-    return decoding.decoded(plain)
+    return validation.decoded(plain)
 
 
 def _not_evaluated(loaded: dict[str, Profile]) -> Iterator[str]:

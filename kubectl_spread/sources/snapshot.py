@@ -19,7 +19,7 @@ from kubectl_spread.errors import joined, SourceError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings, Plain, value_at
-from kubectl_spread.objects.reading.pod_reader import PodReader
+from kubectl_spread.objects.reading.read import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.sources import files, topology
 from kubectl_spread.text import compose, json_nodes
@@ -275,8 +275,8 @@ def document(objects: Iterable[Plain], head: Cluster, *, redact: bool) -> Plain:
 
     A redacted document has placeholders instead of names, and no namespaces of kinds that may not be read.
     """
-    from kubectl_spread.cluster.prune import drop_idle_events, prune_object
     from kubectl_spread.cluster.redact import redact_objects
+    from kubectl_spread.cluster.shapes import drop_idle_events, prune_object
 
     items: Iterable[Plain] = (found for plain in objects if (found := prune_object(plain)) is not None)
     items = drop_idle_events(items)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster import shapes
-from kubectl_spread.cluster.prune import fields_of, prune_object
 from kubectl_spread.cluster.redact import redact_objects
+from kubectl_spread.cluster.shapes import fields_of, prune_object
 from kubectl_spread.objects.reading import decode
 from tests.conformance.replay import decisions
 from tests.conftest import RECORDINGS

@@ -14,7 +14,7 @@ from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 Plain = dict[str, Any]
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

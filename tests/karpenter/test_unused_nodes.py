@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
-from kubectl_spread.provisioners import binding
+from kubectl_spread.provisioners import prospect
 from kubectl_spread.provisioners.solve import Outcome
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.karpenter import replay
@@ -30,7 +30,7 @@ class Binding(NamedTuple):
 def bound(cluster: Cluster, outcome: Outcome, nodes: tuple[Node, ...]) -> Binding:
     """What kube-scheduler does with the pods for which Karpenter has a place."""
     meant = [pod for pods in (*outcome.existing.values(), *(new.pods for new in outcome.nodes)) for pod in pods]
-    _, places = binding.bound(cluster, outcome, nodes, meant, profiles())
+    _, places = prospect.bound(cluster, outcome, nodes, meant, profiles())
     placed = {key: place.node.name for key, place in places.items() if place.is_running and place.node is not None}
     return Binding(nodes, placed, {key: place.refused for key, place in places.items() if place.refused})
 
@@ -40,7 +40,7 @@ def bindings(world: World) -> list[Binding]:
     return [
         bound(world.cluster, outcome, nodes)
         for outcome in world.solution.outcomes
-        for nodes in binding.new_nodes(world.cluster, outcome, world.provisioning)
+        for nodes in prospect.new_nodes(world.cluster, outcome, world.provisioning)
     ]
 
 
@@ -131,7 +131,7 @@ def test_recorded_rounds_agree_but_for_the_known_ones(corpus: Path) -> None:
             if replay.anonymous(replay.as_recorded(case, outcome, ignored)) != likely:
                 continue
             every.add(case.id[:8])
-            made = binding.new_nodes(case.cluster, outcome, case.provisioning)
+            made = prospect.new_nodes(case.cluster, outcome, case.provisioning)
             if any(bound(case.cluster, outcome, nodes).refused for nodes in made):
                 found.add(case.id[:8])
 

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.sources.live import scheduler as scheduler_configuration
+from kubectl_spread.sources.live import reading as scheduler_configuration
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.reading import Session
 from tests.apiserver import ApiServer

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading.pod_reader import PodReader
+from kubectl_spread.objects.reading.read import PodReader
 from tests.objects.test_decoded_is_read import FUZZ
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.objects.reading import decode, read
-from kubectl_spread.objects.reading.pod_reader import PodReader
+from kubectl_spread.objects.reading.read import PodReader
 from tests.objects.test_decoded_is_read import FUZZ, values
 
 Route = tuple[Any, ...]

@@ -17,8 +17,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile, ScoreError
 from tests.naive.builders import HOSTNAME, node, pod, ZONE
 from tests.naive.strategies import cases
 

@@ -20,7 +20,7 @@ from kubectl_spread.objects.releases import behaviours, field_versions
 from kubectl_spread.objects.releases.version import Release, release_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.preemption import dry_run
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from tests.cli.program.test_releases import SIDES as LATER

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kubectl_spread.objects.node import Node
-from kubectl_spread.scheduler.sampling import num_feasible_nodes_to_find, Sampler, tree_order
+from kubectl_spread.scheduler.cycle import num_feasible_nodes_to_find, Sampler, tree_order
 
 ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 

@@ -10,8 +10,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.prune import prune_object
-from kubectl_spread.cluster.shapes import LAST_APPLIED
+from kubectl_spread.cluster.shapes import LAST_APPLIED, prune_object
 from kubectl_spread.kubectl.merging import last_applied, three_way_merge
 from tests.timeline.test_run import node
 

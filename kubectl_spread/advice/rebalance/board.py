@@ -41,7 +41,7 @@ from kubectl_spread.engine.state import (
 )
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.

@@ -26,7 +26,7 @@ from kubectl_spread.explain.status import statuses, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import Labels
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile
 
 _SOME = 10  # Evictions after which the states of the others are estimated.
 TRIES = 3_000  # Most evictions that one search tries.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.objects.selectors import Labels
     from kubectl_spread.report.check.rollouts import RolloutResult
     from kubectl_spread.report.pages.page import PageSource
-    from kubectl_spread.scheduler.framework.profile import Profile
+    from kubectl_spread.scheduler.framework.plugin import Profile
 
 
 # The module in this package and its renderer, by the name of the format; the default first.

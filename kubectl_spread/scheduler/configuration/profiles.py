@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.framework.plugin import Plugin
-from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
+from kubectl_spread.scheduler.framework.plugin import Extender, Plugin, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
 from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality

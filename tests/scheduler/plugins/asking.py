@@ -13,8 +13,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.framework.plugin import Rejection, Skip, status_of
-from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.framework.plugin import Profile, Rejection, Skip, status_of
 
 Plain = dict[str, Any]
 
