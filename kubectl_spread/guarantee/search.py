@@ -82,7 +82,7 @@ class Search:
             if limit.is_over(self.states):
                 return
             search = Search(self._space, own, own[0])
-            search._follow(limit, min(limit.max_states - self.states, limit.max_states // _OWN))
+            search._follow(limit.after(self.states), min(limit.max_states - self.states, limit.max_states // _OWN))
             self._elsewhere += search.states
             self.ways |= search.ways
             self._open = [question for question in self._open if question not in search.ways]

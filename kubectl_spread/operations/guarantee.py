@@ -97,32 +97,38 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     _check_keys(request.policy, cluster)
     policy, profiles = request.policy, read.known.profiles
     regimes = [item for item in REGIMES if item in policy.regimes]
+    before = last = 0
 
-    def limit(subject: str) -> Limit:
-        watch.subject = subject
-        return Limit(request.max_states, watch.saw)
+    def saw(states: int) -> bool:
+        """Show the states of all searches together: each counts its own."""
+        nonlocal before, last
+        before += last if states < last else 0
+        last = states
+        return watch.saw(before + states)
 
+    limit = Limit(request.max_states, saw)
     groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
     skipped = [key for key in keys if key not in judged]
-    for spec in policy.groups:
-        rules, parts = spec.rules, groups_of(spec, members)
-        if not parts:
+    parts = [(spec, groups_of(spec, members)) for spec in policy.groups]
+    for spec, every in parts:
+        if not every:
             raise unmatched_group(spec, policy)
-        for found in parts:
-            if watch.is_stopped:
-                skipped += [member.key for member in found]
-                continue
-            first, more = found[0].key, f" and {len(found) - 1} more" if len(found) > 1 else ""
-            own = f"{first.namespace}/{first.name}{more}"
-            name, subject = spec.name or own, own if len(parts) > 1 else spec.name or own
-            result = prove(found, cluster, profiles, rules, regimes=regimes, limit=limit(subject), name=name)
-            recommendation = None
-            if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
-                most = limit(f"{subject}, recommendation")
-                wanted = RecommendationRequest(found, cluster, profiles, tuple(rules), most, regimes, result)
-                recommendation = recommend_for_group(wanted)
-                recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.
-            groups.append((result, recommendation))
+    number = sum(len(every) for _, every in parts)
+    for spec, found in ((spec, found) for spec, every in parts for found in every):
+        if watch.is_stopped:
+            skipped += [member.key for member in found]
+            continue
+        first, more = found[0].key, f" and {len(found) - 1} more" if len(found) > 1 else ""
+        own = f"{first.namespace}/{first.name}{more}"
+        watch.subject = f"{own} ({len(groups) + 1} of {number})" if number > 1 else own
+        result = prove(found, cluster, profiles, spec.rules, regimes=regimes, limit=limit, name=spec.name or own)
+        recommendation = None
+        if request.wants_recommendation and result.verdict is not ProofStatus.NOT_APPLICABLE:
+            watch.subject += ", recommendation"
+            wanted = RecommendationRequest(found, cluster, profiles, spec.rules, limit, regimes, result)
+            recommendation = recommend_for_group(wanted)
+            recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.
+        groups.append((result, recommendation))
     return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, tuple(skipped), watch.is_stopped)
 
 

@@ -60,6 +60,7 @@ def render(
     *,
     why: str = "",
     skipped: Sequence[ObjectKey] = (),
+    is_cut_off: bool = False,
 ) -> str:
     """Return the answer.
 
@@ -69,6 +70,7 @@ def render(
         style: of the lines.
         why: command that says why pods stay Pending.
         skipped: workloads that were not judged.
+        is_cut_off: a recommendation is missing because the search was interrupted.
     """
     if len(groups) > 1:  # Groups of a specification share its name.
         groups = [(result._replace(name=_name(result)), found) for result, found in groups]
@@ -97,6 +99,10 @@ def render(
         blocks += [*advice[1:], *(parts if best is None or best.options else [parts[0], parts[-1]])]
     else:
         blocks += list(_advice(groups, style)) or _by_rule(results, style, most=_MOST_LINES - len(blocks[0]))
+    left = [item for item, found in groups if found is None and item.verdict is not ProofStatus.NOT_APPLICABLE]
+    if is_cut_off and left:
+        text = f"No recommendation for {_names_of(left)}: the search was interrupted."
+        blocks.append(wrap(text, style, hanging="  "))
     if skipped:
         names = comma_list([name(key) for key in skipped], most=10_000 if style.is_detailed else _MOST_WORKLOADS)
         blocks.append(wrap(f"Not judged: {names}", style, hanging="  "))
@@ -121,25 +127,27 @@ def render(
 
 def _advice(groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> Iterator[list[str]]:
     """Yield the best change of each of several groups, those with a command first; equal ones are one."""
-    alike: dict[tuple[bool, str], list[tuple[GroupResult, list[str]]]] = {}
+    alike: dict[tuple[int, str], list[tuple[GroupResult, list[str]]]] = {}
     best = [(result, found._replace(options=found.options[:1])) for result, found in groups if found]
     for result, found in best:
         block = recommendation.brief(found, style)[0]
-        has_command = any(option.changes for option in found.options)
-        alike.setdefault((has_command, _nameless(block, result)), []).append((result, block))
+        order = 0 if any(option.changes for option in found.options) else 1 if found.options else 2
+        alike.setdefault((order, _nameless(block, result)), []).append((result, block))
     left: list[GroupResult] = []
     height = 0
-    for (has_command, _), pairs in sorted(alike.items(), key=lambda item: not item[0][0]):
+    for (order, _), pairs in sorted(alike.items(), key=lambda item: item[0][0]):
         results, block = [result for result, _ in pairs], pairs[0][1]
-        own = ", here with the labels of the first" if has_command and len(pairs) > 1 else ""
+        own = ", here with the labels of the first" if not order and len(pairs) > 1 else ""
         block = [*wrap(f"For {_names_of(results)}{own}:", style, hanging="  "), *block]
         height += len(block) + 1
         if height <= _MOST_ADVICE or height == len(block) + 1:
             yield block
         else:
             left += results
-    if left:
-        yield wrap(f"For {_names_of(left)}: --details prints the recommendation.", style, hanging="  ")
+    for has_option, text in ((True, "--details prints the recommendation"), (False, "no constraints were proved")):
+        some = [result for result, found in best if result in left and bool(found.options) is has_option]
+        if some:
+            yield wrap(f"For {_names_of(some)}: {text}.", style, hanging="  ")
 
 
 def _nameless(lines: Iterable[str], result: GroupResult) -> str:
@@ -163,7 +171,7 @@ def _name(result: GroupResult) -> str:
 def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iterator[list[str]]:
     """Yield the verdicts of several groups on each rule, groups with equal ones together, in about `most` lines."""
     every = grouped(
-        (found[0][1].rule, (_verdict_with_reason(found), result))
+        (found[0][1].rule, (_verdict_with_reason(found, result), result))
         for result in results
         for found in words.by_rule(result)
     )
@@ -180,12 +188,15 @@ def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iter
         yield [f"{rule_text(rule)}{' (implied)' if rule.is_implied else ''}:", *chain(*lines)]
 
 
-def _verdict_with_reason(found: words.Verdicts) -> tuple[ProofStatus, str, str]:
+def _verdict_with_reason(found: words.Verdicts, result: GroupResult) -> tuple[ProofStatus, str, str]:
     """Return the worst verdict on a rule, in words, and its first violation: one that stays, if there is one."""
     items = [item for _, item in found]
+    verdict = worst([item.verdict for item in items])
     witnesses = [item.once_settled.witness for item in items] + [item.witness for item in items]
     why = next((words.violation(witness) for witness in witnesses if witness is not None), "")
-    return worst([item.verdict for item in items]), words.verdict_text(items), why
+    if verdict is ProofStatus.UNDECIDED:
+        why = words.why_undecided(items, result.gaps)
+    return verdict, words.verdict_text(items), why
 
 
 def _may_wait(result: GroupResult) -> bool:
@@ -224,7 +235,7 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
     is_short = not style.is_detailed and result.verdict is not ProofStatus.PROVED
     has_way = True
     for found in words.by_rule(result) if has_ways else ():
-        verdict, _, _ = _verdict_with_reason(found)
+        verdict, _, _ = _verdict_with_reason(found, result)
         # Beside rules that are not kept, the table says enough about those that are.
         if is_short and verdict in (ProofStatus.PROVED, ProofStatus.NOT_APPLICABLE):
             continue
@@ -233,7 +244,7 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
         yield [f"{rule_text(found[0][1].rule)}:", *lines] if lines else []  # the table says as much
         has_way = style.is_detailed or (has_way and verdict is not ProofStatus.REFUTED)
     if not has_ways:
-        answers_ = [(found[0][1].rule, *_verdict_with_reason(found)) for found in words.by_rule(result)]
+        answers_ = [(found[0][1].rule, *_verdict_with_reason(found, result)) for found in words.by_rule(result)]
         violations = [f"{rule_text(rule)}: {verdict}: {why}" for rule, _, verdict, why in answers_ if why]
         yield paragraphs(violations, style, hanging="  ")
     if result.neighbours:

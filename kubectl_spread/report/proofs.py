@@ -70,15 +70,24 @@ def policy_answer(results: Sequence[GroupResult]) -> str:
 
 def _rules_with(verdict: ProofStatus, results: Sequence[GroupResult], *, is_implied: bool) -> list[str]:
     """Return the rules with a verdict as their worst one, of several groups with the number of groups."""
-    numbers: dict[str, list[bool]] = {}
+    numbers: dict[str, list[tuple[bool, bool]]] = {}
     for result in results:
         for found in by_rule(result):
             rule = found[0][1].rule
             if rule.is_implied is is_implied:
-                numbers.setdefault(rule_text(rule), []).append(worst([item.verdict for _, item in found]) is verdict)
-    where = {text: f"{sum(has)} of {len(has)} groups" for text, has in numbers.items() if any(has)}
+                always = worst([item.verdict for _, item in found]) is verdict
+                settled = worst([item.once_settled.verdict for _, item in found]) is verdict
+                numbers.setdefault(rule_text(rule), []).append((always, settled))
     few = {1: "1 group", 2: "both groups"}
-    where |= {text: few.get(len(has), f"all {len(has)} groups") for text, has in numbers.items() if all(has)}
+    where = {}
+    for text, has in numbers.items():
+        number, settled = (sum(column) for column in zip(*has, strict=True))
+        if 0 < settled < number:
+            where[text] = f"{settled} of {len(has)} groups; {number - settled} more {MOVING}"
+        elif number == len(has):
+            where[text] = few.get(number, f"all {number} groups")
+        elif number:
+            where[text] = f"{number} of {len(has)} groups"
     return [f"{text} ({groups})" if len(results) > 1 else text for text, groups in where.items()]
 
 
@@ -296,47 +305,59 @@ def regimes_text(regimes: Sequence[Regime]) -> str:
 
 def gap_sentences(gaps: Iterable[Gap]) -> list[str]:
     """Return what a proof does not follow, one sentence for all workloads that share it."""
-    owners = grouped((gap._replace(owner=None), short_name(gap.owner)) for gap in gaps)
-    return [
-        _GAPS[gap.kind].format(
-            who=comma_list(who, most=_MOST_OTHERS),
-            others=comma_list(map(short_name, gap.others), most=_MOST_OTHERS),
-            what=gap.what,
-            number=gap.number,
-            pods=count_noun(gap.number, "running pod"),
-        )
-        for gap, who in owners.items()
-    ]
+    lines = []
+    for gap, who in grouped((gap._replace(owner=None), short_name(gap.owner)) for gap in gaps).items():
+        names = "" if gap.kind in _OF_ALL else f"{comma_list(who, most=_MOST_OTHERS)}: "
+        lines.append(f"{names}{_gap_text(gap)}{_OPEN.get(gap.kind, '')}")
+    return lines
 
 
-_GAPS = {
-    GapKind.FEATURE: "{who}: {what}",
+def why_undecided(items: Iterable[RuleVerdict], gaps: Iterable[Gap]) -> str:
+    """Return why a rule is not decided; gaps: of its group."""
+    if any(item.basis is Basis.STATE_LIMIT for item in items):
+        return "no violation in the visited states, and there are more"
+    return "; ".join(dict.fromkeys(_gap_text(gap) for gap in gaps if gap.is_open))
+
+
+def _gap_text(gap: Gap) -> str:
+    return _GAPS[gap.kind].format(
+        others=comma_list(map(short_name, gap.others), most=_MOST_OTHERS),
+        what=gap.what,
+        number=gap.number,
+        pods=count_noun(gap.number, "running pod"),
+    )
+
+
+_OF_ALL = (GapKind.ROOM, GapKind.STAYING, GapKind.ONE_ROLLOUT, GapKind.SAME_CONSTRAINTS, GapKind.NO_RANGE)
+_OPEN = {
     GapKind.VOLUMES: (
-        "{who}: volumes can keep a pod in the zone of its first node. Whether such a pod finds a node again, and "
-        "violations that need it in another zone, are not decided"
+        ". Whether such a pod finds a node again, and violations that need it in another zone, are not decided"
     ),
-    GapKind.CLAIMS: (
-        "{who}: claims can keep pods in the zones of their volumes. Whether the pods find nodes, and "
-        "violations that need them in other zones, are not decided"
-    ),
-    GapKind.AFFINITY: "{who}: required pod affinity. Whether the pods find nodes, and violations, are not decided",
-    GapKind.SCHEDULER: "{who}: the scheduler {what} places the pods, and its rules are unknown",
-    GapKind.NODE_NAME: "{who}: spec.nodeName sends all pods to {what}, past the scheduler",
-    GapKind.QUOTA: "{who}: a ResourceQuota may refuse pods",
-    GapKind.STRATEGY: "{who}: rollouts with {what}, which replace several pods at a time",
-    GapKind.RUNNING: "{who}: the running pods do not match template and replicas, as during a rollout",
-    GapKind.COUNTED: "{who}: the constraints also count pods of {others}, which come and go",
-    GapKind.APART: "{who}: anti-affinity or a host port keeps the pods away from pods of {others}, which come and go",
+    GapKind.CLAIMS: (". Whether the pods find nodes, and violations that need them in other zones, are not decided"),
+    GapKind.AFFINITY: ". Whether the pods find nodes, and violations, are not decided",
+}
+_GAPS = {
+    GapKind.FEATURE: "{what}",
+    GapKind.VOLUMES: "volumes can keep a pod in the zone of its first node",
+    GapKind.CLAIMS: "claims can keep pods in the zones of their volumes",
+    GapKind.AFFINITY: "required pod affinity",
+    GapKind.SCHEDULER: "the scheduler {what} places the pods, and its rules are unknown",
+    GapKind.NODE_NAME: "spec.nodeName sends all pods to {what}, past the scheduler",
+    GapKind.QUOTA: "a ResourceQuota may refuse pods",
+    GapKind.STRATEGY: "rollouts with {what}, which replace several pods at a time",
+    GapKind.RUNNING: "the running pods do not match template and replicas, as during a rollout",
+    GapKind.COUNTED: "the constraints also count pods of {others}, which come and go",
+    GapKind.APART: "anti-affinity or a host port keeps the pods away from pods of {others}, which come and go",
     GapKind.ROOM: "pods of {others} have no node yet, and may take the room of the group's pods",
-    GapKind.PREEMPTION: "{who}: the pods may preempt pods of lower priority",
+    GapKind.PREEMPTION: "the pods may preempt pods of lower priority",
     GapKind.STAYING: "{pods} of other workloads: they are assumed to stay where they are",
     GapKind.ONE_ROLLOUT: "{others}: a rollout is taken to end before the next one begins",
     GapKind.TERMINATING: (
-        "{who}: Terminating pods do not count. A deleted pod can run for up to {number} s more, and its replacement "
+        "Terminating pods do not count. A deleted pod can run for up to {number} s more, and its replacement "
         "can start in the same domain"
     ),
     GapKind.LOST_ORDINALS: (
-        "{who}: pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or marked out of "
+        "pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or marked out of "
         "service, which is assumed"
     ),
     GapKind.SAME_CONSTRAINTS: (

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.containers import grouped
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
 from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
@@ -135,7 +136,9 @@ def _reason(refused: RefusedCandidate, constraints: tuple[Hard, ...] = ()) -> st
     """Return why a candidate does not keep the policy; constraints: that the sentence names."""
     verdict = refused.verdict
     if verdict.witness is None:
-        reason = f"`{rule_text(verdict.rule)}` is not decided"
+        is_cut = verdict.basis is Basis.STATE_LIMIT
+        why = f"in {verdict.states:,} states" if is_cut else "because it depends on something that is not simulated"
+        reason = f"`{rule_text(verdict.rule)}` is not decided {why}"
         return f"With {_names(constraints)}, {reason}." if constraints else reason
     reason = f"{words.violation(verdict.witness)} ({refused.regime.value})"
     return f"{_names(constraints)} does not work: {reason}." if constraints else reason
@@ -196,7 +199,7 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
         if patches[most:]:
             yield f"  # {len(patches) - most} more commands with other labels; --details prints all of them"
     costs = "; ".join(_costs(option))
-    yield from wrap(f"Trade-off: {costs}." if costs else "", style, indent="  ")
+    yield from wrap(f"{'Trade-off' if option.changes else 'Condition'}: {costs}." if costs else "", style, indent="  ")
     for item, verdict in _shown_proofs(option) if style.is_detailed else ():
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
         sentence = f"Proof: {item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"

@@ -12,6 +12,8 @@ from kubectl_spread.guarantee.verdict import ProofStatus
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest
 from kubectl_spread.operations.simulate import SimulateRequest
+from kubectl_spread.report.guarantee import render
+from kubectl_spread.report.table import UNBROKEN
 
 WEB = """\
 apiVersion: apps/v1
@@ -32,10 +34,14 @@ class Ending(Watch):
     def __init__(self, asked: int) -> None:
         super().__init__()
         self.left = asked
+        self.seen: list[int] = []
+        self.subjects: dict[str, None] = {}
 
     def saw(self, states: int) -> bool:
         """Count the question."""
         self.left -= 1
+        self.seen.append(states)
+        self.subjects[self.subject] = None
         if self.left <= 0:
             self.stop()
         return super().saw(states)
@@ -79,3 +85,19 @@ def test_candidates_that_were_not_all_tried_are_no_recommendation(tmp_path: Path
     first = guarantee_policy(request(tmp_path, wants_recommendation=True), Ending(1 + (10**9 - whole.left) // 3 + 4))
 
     assert [found for _, found in first.groups] == [None]
+    assert "No recommendation for default/web-0: the search was interrupted." in render(
+        "ha", first.groups, UNBROKEN, is_cut_off=True
+    )
+
+
+def test_the_progress_grows_over_all_groups_and_candidates(tmp_path: Path) -> None:
+    """Each search counts from 0; the sum is shown, with the group."""
+    watch = Ending(10**9)
+    guarantee_policy(request(tmp_path, wants_recommendation=True), watch)
+
+    assert watch.seen == sorted(watch.seen)
+    assert list(watch.subjects)[:3] == [
+        "default/web-0 (1 of 3)",
+        "default/web-0 (1 of 3), recommendation",
+        "default/web-1 (2 of 3)",
+    ]

@@ -143,7 +143,7 @@ def command(
             states = int(_MAX_STATES * effort)
             found = guarantee_policy(GuaranteeRequest(made, inputs, chosen, states, wants_recommendation), watch)
     with redirect_output(output):
-        _print(found, output, inputs=inputs)
+        _print(found, output, inputs=inputs, is_cut_off=wants_recommendation and found.is_interrupted)
     is_fine = found.verdict.value in ("proved", "notApplicable")
     return finish(found.errors, is_fine=is_fine, is_interrupted=found.is_interrupted)
 
@@ -167,7 +167,7 @@ def _policy(
     return Policy((GroupSpec(own, selector=selector),), name="of the command line")
 
 
-def _print(found: GuaranteeResult, output: Output, *, inputs: SimulateRequest) -> None:
+def _print(found: GuaranteeResult, output: Output, *, inputs: SimulateRequest, is_cut_off: bool) -> None:
     groups = found.groups
     if output.format in DOCUMENTS:
         from kubectl_spread.report.guarantee import document
@@ -204,5 +204,7 @@ def _print(found: GuaranteeResult, output: Output, *, inputs: SimulateRequest) -
             what = files or [f"{key.kind.lower()}/{key.name}", "-n", key.namespace]
             if not why and verbs and (files or verbs == ("explain",)):
                 why = inputs.source.command(*verbs, *what)
-        answer = text.render(found.policy.name, groups, output.style, why=why, skipped=found.skipped)
+        answer = text.render(
+            found.policy.name, groups, output.style, why=why, skipped=found.skipped, is_cut_off=is_cut_off
+        )
         click.echo(answer, color=output.colour)

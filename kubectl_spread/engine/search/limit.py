@@ -27,6 +27,10 @@ class Limit(NamedTuple):
         """Return whether to stop after a number of visited states."""
         return states > self.max_states or self.is_enough(states)
 
+    def after(self, before: int) -> Limit:
+        """Return the limit of a search that counts from 0 when other states were visited before."""
+        return Limit(self.max_states, lambda states: self.is_enough(before + states))
+
 
 class Budget:
     """The ordinary states that may still be visited; several searches spend one budget.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import subprocess
@@ -565,3 +566,24 @@ def test_a_workload_that_only_its_autoscaler_names_is_not_judged(
     code, out, _ = said(capsys, *words)
     assert code == 0
     assert "\nNot judged: Deployment default/api\n" in out
+
+
+def test_of_several_groups_the_first_line_counts_those_that_stay_refuted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What is not decided has a reason."""
+    path, policy = tmp_path / "all.yaml", tmp_path / "ha.yaml"
+    spread = f"{ZONE_SPREAD[:-1]}, matchLabelKeys: [pod-template-hash]}}"
+    kept = WEB.replace("    spec:\n", f"    spec:\n      topologySpreadConstraints: [{spread}]\n")
+    claims = "  serviceName: db\n  volumeClaimTemplates: [{metadata: {name: data}}]\n  template:"
+    one = {"kind: Deployment": "kind: StatefulSet", "web": "db", "replicas: 6": "replicas: 1", "  template:": claims}
+    database = functools.reduce(lambda text, pair: text.replace(*pair), one.items(), WEB)
+    path.write_text(f"{kept}---\n{database}", encoding="utf-8")
+    policy.write_text(POLICY, encoding="utf-8")
+    words = ("-f", str(path), "--topology", "zones=3,nodes=2", "--policy", str(policy))
+    _, out, _ = said(capsys, *words)
+
+    assert out.startswith(
+        "Policy ha: refuted: less than 1/2 of the pods in one zone (1 of 2 groups; 1 more while pods move)\n"
+    )
+    assert "  not decided: default/db: volumes can keep a pod in the zone of its first node\n" in out
