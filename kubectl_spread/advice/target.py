@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.kubectl.merging import json_patch
+from kubectl_spread.objects.admission import amount_text, Quantities
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import Plain
@@ -160,6 +161,18 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
     """Return a kubectl command line, quoted for a shell."""
     where = ("-n", namespace) if namespace else ()
     return shlex.join(("kubectl", verb, *words, *where, *rest))
+
+
+def quota_commands(namespace: str, limits: Mapping[str, Quantities]) -> list[str]:
+    """Return the commands that give the quotas of a namespace, by name, other limits."""
+    hard = {
+        quota: {name: amount_text(name, most) for name, most in of_quota.items()} for quota, of_quota in limits.items()
+    }
+    patches = {quota: compact({"spec": {"hard": texts}}) for quota, texts in hard.items()}
+    return [
+        command("patch", "resourcequota", quota, namespace=namespace, rest=("--type=merge", "-p", patch))
+        for quota, patch in patches.items()
+    ]
 
 
 def save_command(pod: str, namespace: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
-from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
+from kubectl_spread.explain.status import state_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.operations import cluster_facts, pod_reports
@@ -127,6 +128,12 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
     pods = [pod for pod in pending if not pod.terminating]
     if not selection.targets:
         waiting = {workload_of(pod, cluster): pod.name for pod in pods if selection.namespace in ("", pod.namespace)}
+        # Pods that the API server refuses to create are no Pending pods, but their workloads lack them just as well.
+        owned = OwnedPods(cluster)
+        for key in cluster.controllers.keys() - cluster.owners.keys() - waiting.keys():
+            state = state_of(key, owned) if selection.namespace in ("", key.namespace) else None
+            if state is not None and state.failures:
+                waiting[key] = key.name
         keys = [key._replace(name=name) if key.kind == "Pod" else key for key, name in sorted(waiting.items())]
     is_grouped = is_brief and not selection.targets and len(keys) > MOST_ALIKE
     reports: list[PodReport] = []

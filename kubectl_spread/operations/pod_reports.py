@@ -10,6 +10,7 @@ from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
+from kubectl_spread.engine.refusals import charge, usage_at_start
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
 from kubectl_spread.explain.forecast import Forecast, forecast
@@ -23,6 +24,7 @@ from kubectl_spread.explain.reported_message import (
     reported_message,
 )
 from kubectl_spread.explain.status import CreationFailure, state_of, WorkloadState
+from kubectl_spread.objects.admission import Quantities
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -87,12 +89,30 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
     placement, known = placements[at], asked.known
     found = list(_placement(placement, asked))
     if found:
-        found[0] = found[0]._replace(forecast=_forecast(placement.workload, asked))
+        forecast, raised = _forecast(placement.workload, asked), _raised_quotas(placement, asked)
+        found[0] = found[0]._replace(forecast=forecast, raised_quotas=raised)
     if asked.suggests and any(map(_needs_advice, found)):
         problem = problems.of_placements(placements, at, known.cluster, known.profiles)
         if problem is not None:
             found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
     return found
+
+
+def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Quantities]:
+    """Return the limits of quotas with which all pods of a placement find a node; empty if none do, or none refuse."""
+    owner, known = placement.workload, asked.known
+    if not (placement.refused and asked.suggests):
+        return {}
+    new = placement.replicas - sum(pod.ran_already for pod in placement.placed)
+    raised = usage_at_start(known.cluster, owner.namespace).needed([(charge(owner.pod_spec), new)])
+    quotas = tuple(
+        quota._replace(hard={**quota.hard, **raised[quota.name]})
+        if quota.namespace == owner.namespace and quota.name in raised
+        else quota
+        for quota in known.cluster.quotas
+    )
+    (after,) = place([owner], known._replace(cluster=known.cluster._replace(quotas=quotas)))
+    return {} if after.is_stuck else raised
 
 
 def reason_without_pod(placement: Placement) -> str:
@@ -140,19 +160,20 @@ def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
 
 def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     """Return the pod that the workload's controller would create next: a missing pod, or one more replica."""
-    cluster = asked.known.cluster
+    cluster, raised = asked.known.cluster, dict[str, Quantities]()
     controller = cluster.controllers.get(state.key)
     models = state.running or state.terminating or tuple(OwnedPods(cluster).of(state.key))
     if controller is not None and (state.wanted is not None or not state.running):
         owner = controller.workload
         replicas = len(state.running) + max(1, state.missing)
         (placement,) = place([owner._replace(replicas=replicas, is_paused=False)], asked.known, explain_first=True)
+        raised = _raised_quotas(placement, asked)
         waits = state.missing and state.waiting
         for report in of_placement([placement], 0, asked) if waits else _placement(placement, asked):
             explanation = report.explanation
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
-            return report._replace(explanation=explanation, workload=state)
+            return report._replace(explanation=explanation, workload=state, raised_quotas=raised)
         if placement.refused and not state.failures:
             refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
             state = state._replace(failures=(refused,))
@@ -160,6 +181,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
     twin = twin._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
     report = _report(examine(twin, cluster, asked.known.profiles), cluster, asked, state=state)
+    report = report._replace(raised_quotas=raised)
     if state.running or not state.failures:
         return report
     return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))

@@ -37,7 +37,6 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.kubectl.targets import kinds_of, only_pods
-from kubectl_spread.objects.admission import amount_text
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey, Range
 from kubectl_spread.objects.node import OUT_OF_SERVICE
 from kubectl_spread.objects.pod import Pod
@@ -478,21 +477,18 @@ def _with_quotas(
     refused = {item.key: item for item in last.summary.workloads if item.refusal and item.key.kind != "DaemonSet"}
     if not refused or not step.outcomes:
         return ()
-    from kubectl_spread.advice.target import command, compact  # 20 ms
+    from kubectl_spread.advice.target import command, quota_commands  # 20 ms
 
     tried: list[tuple[str, ...]] = []
     for is_whole in (False, True):
-        lines = []
+        lines: list[str] = []
         for namespace in dict.fromkeys(key.namespace for key in refused):
             missing = {
                 key: item.desired.most - item.updated.least if is_whole else max(1, item.not_created.most)
                 for key, item in refused.items()
                 if key.namespace == namespace
             }
-            for quota, limits in step.outcomes[0].quota_limits(namespace, missing).items():
-                hard = {name: amount_text(name, amount) for name, amount in limits.items()}
-                rest = ("--type=merge", "-p", compact({"spec": {"hard": hard}}))
-                lines.append(command("patch", "resourcequota", quota, namespace=namespace, rest=rest))
+            lines += quota_commands(namespace, step.outcomes[0].quota_limits(namespace, missing))
         tried += [tuple(lines)] if lines else []
     if not tried:
         return ()  # The quotas want fields that the pods lack, or a LimitRange refuses them.

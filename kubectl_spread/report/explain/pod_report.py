@@ -12,6 +12,7 @@ from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
 from kubectl_spread.explain.status import WorkloadState
+from kubectl_spread.objects.admission import Quantities
 from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
@@ -25,6 +26,7 @@ class PodReport(NamedTuple):
     reported: the scheduler's last message.
     comparison: whether the message still holds.
     other_events: events of other components.
+    raised_quotas: by the name of each quota that refuses pods of the workload, limits with which all find a node.
     outlook: what Karpenter does about Pending pods; None without NodePools.
     """
 
@@ -37,6 +39,7 @@ class PodReport(NamedTuple):
     comparison: Optional[MessageComparison] = None
     other_events: tuple[ClusterEvent, ...] = ()
     suggestions: Optional[Suggestions] = None
+    raised_quotas: dict[str, Quantities] = {}  # noqa: RUF012 (never written to)
     not_reported: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
     node: Optional[NodeView] = None  # the only requested node
     outlook: Optional[Outlook] = None

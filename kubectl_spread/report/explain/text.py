@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_spread.advice.search import ALL
-from kubectl_spread.advice.target import command, compact
+from kubectl_spread.advice.target import command, compact, quota_commands
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.forecast import Forecast
 from kubectl_spread.explain.reported_message import MessageStatus
@@ -27,7 +27,7 @@ from kubectl_spread.report.explain import (
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.report.wording import dashed, pods_by_domain
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and
 
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
@@ -66,7 +66,7 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         state, is_first = report.workload, key not in headed
         headed.add(key)
         is_fine = len(reports) > 1 and report.explanation.verdict is PodVerdict.SCHEDULABLE
-        head = workload_lines(state) if state is not None else [*filter(None, [headline(report)])]
+        head = workload_lines(state) if state is not None else [*filter(None, [headline(report)]), *_refusal(report)]
         head = head if is_first else []
         blocks.append(
             "\n".join(
@@ -177,6 +177,11 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
     explanation, then = report.explanation, ""
     pod, ungated = explanation.pod, explanation.ungated
     words, rest = ("describe", "pod", pod.name), tuple[str, ...]()
+    if report.raised_quotas:
+        limits = report.raised_quotas
+        text = f"raise the limits of ResourceQuota {join_with_and([*limits])}"
+        then = "All pods are then created, and find a node."
+        return _step(text, then, quota_commands(pod.namespace, limits), style)
     if ungated is not None:
         named = comma_list(dict.fromkeys(gate.partition("/")[0] for gate in pod.cls.gates))
         text = f"check the controller of {named}, which has to remove the gates; to go on without it, remove them"
@@ -189,8 +194,13 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
         text = "wait for the next attempt of the scheduler; if the pod still waits then, its events may say why"
     else:
         return []
-    line = style.command(command(*words, namespace=pod.namespace, rest=rest))
-    return [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  "), f"  $ {line}"]
+    return _step(text, then, [command(*words, namespace=pod.namespace, rest=rest)], style)
+
+
+def _step(text: str, then: str, commands: list[str], style: Style) -> list[str]:
+    """Return a step, what it brings, and its commands."""
+    commands = [f"  $ {style.command(line)}" for line in commands]
+    return [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  "), *commands]
 
 
 _NO_GATES = [{"op": "remove", "path": "/spec/schedulingGates"}]
@@ -265,6 +275,12 @@ def headline(report: PodReport) -> str:
     if placement is None or not (placement.replicas > 1 or placement.pending or report.file):
         return ""
     return f"{table.unpainted(workloads.headline(placement, report.file))}."
+
+
+def _refusal(report: PodReport) -> list[str]:
+    """Return why the API server refuses pods of a manifest."""
+    refused = report.placement.refused if report.placement is not None else ()
+    return [f"  The API server refuses {len(refused)}:", f"    {refused[0].message}"] if refused else []
 
 
 def _are(number: int) -> str:

@@ -136,6 +136,31 @@ def test_pods_that_the_api_server_refuses_are_told(
     assert err.startswith(expected) if refused else not err
 
 
+@pytest.mark.parametrize("replicas", [1, 9])
+def test_a_quota_that_refuses_pods_is_told_without_a_name(
+    replicas: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The limit that all pods need is only proposed if they then find a node: the only node takes four."""
+    container = {"name": "c", "image": "c", "resources": {"requests": {"cpu": "1"}}}
+    labels = {"app": "web"}
+    spec: dict[str, Any] = {"replicas": replicas, "selector": {"matchLabels": labels}}
+    spec["template"] = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "d"}, "spec": spec}
+    quota: dict[str, Any] = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "d"}}
+    quota["spec"] = {"hard": {"requests.cpu": "500m"}}
+    node: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+    node["status"] = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, quota, web]}))
+    code = run(["explain", "-A", "--snapshot", str(facts)])
+    out, err = capsys.readouterr()
+
+    assert (code, err) == (1, "")
+    assert f"0 have a node, {replicas} {'is' if replicas == 1 else 'are'} not created." in out
+    command = """kubectl patch resourcequota q -n d --type=merge -p '{"spec":{"hard":{"requests.cpu":"1"}}}'"""
+    assert out.count(command) == out.count("Do: raise the limits of ResourceQuota q") == int(replicas == 1)
+
+
 def test_the_pod_of_a_manifest_is_the_one_that_waited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The other replicas have the other nodes in any case; each zone could have the new node."""
     container = {"name": "web", "image": "web", "resources": {"requests": {"cpu": "1"}}}
