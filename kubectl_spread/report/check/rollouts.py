@@ -145,7 +145,7 @@ def by_answer(results: Sequence[RolloutResult]) -> Iterator[str]:
     named: dict[str, Counter[str]] = {}
     seen = Counter(resource(key) for key in {item.key for item in results})
     for item in results:
-        text = "completes in every simulated run, not in every possible outcome"
+        text = "completes in every simulated run (other outcomes are possible)"
         if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
             text = _outcome(item)
         where = f" in {item.key.namespace}" if seen[resource(item.key)] > 1 else ""

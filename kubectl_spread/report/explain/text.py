@@ -27,7 +27,7 @@ from kubectl_spread.report.explain import (
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.report.wording import dashed, pods_by_domain
-from kubectl_spread.text.wording import comma_list, count_noun, join_with_and
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
@@ -176,6 +176,7 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
     """Return what to do about a waiting pod for which no change of its rules is searched, with a command."""
     explanation, then = report.explanation, ""
     pod, ungated = explanation.pod, explanation.ungated
+    exists = report.placement is None and not pod.new_of
     words, rest = ("describe", "pod", pod.name), tuple[str, ...]()
     if report.raised_quotas:
         limits = report.raised_quotas
@@ -188,13 +189,14 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
         words, rest = ("patch", "pod", pod.name), ("--type=json", "-p", compact(_NO_GATES))
         then = f"Without the gates, it {verdict.predicate(ungated)}"
     elif explanation.verdict is PodVerdict.NO_SCHEDULER:
-        name = pod.cls.scheduler_name
-        text = f"check that the scheduler {name} runs, and read its logs; the events of the pod may say why it waits"
-    elif explanation.verdict is PodVerdict.SCHEDULABLE and report.placement is None and not pod.new_of:
+        text = f"check that the scheduler {safe(pod.cls.scheduler_name)} runs, and read its logs"
+        text += "; the events of the pod may say why it waits" if exists else ""
+    elif explanation.verdict is PodVerdict.SCHEDULABLE and exists:
         text = "wait for the next attempt of the scheduler; if the pod still waits then, its events may say why"
     else:
         return []
-    return _step(text, then, [command(*words, namespace=pod.namespace, rest=rest)], style)
+    commands = [command(*words, namespace=pod.namespace, rest=rest)] if exists else []
+    return _step(text, then, commands, style)
 
 
 def _step(text: str, then: str, commands: list[str], style: Style) -> list[str]:

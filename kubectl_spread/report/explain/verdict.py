@@ -466,8 +466,8 @@ def _because_of_minimum(report: ConstraintReport) -> str:
     is_one = report.eligible_domains == 1
     return (
         f": there {'is' if is_one else 'are'} {count_noun(report.eligible_domains, 'domain')}, fewer than minDomains "
-        f"{report.min_domains}, so the minimum counts as 0, and {'it' if is_one else 'each of them'} has "
-        f"{report.constraint.max_skew} or more"
+        f"{report.min_domains}, so the minimum counts as 0, and {'it' if is_one else 'each of them'} already has "
+        f"{report.constraint.max_skew} or more matching pods"
     )
 
 

@@ -52,8 +52,8 @@ ANSWERS = (
     pod(
         "P56-md3", "web-abc12-p0", 1,
         f"stays Pending: {ZONE} allows no domain: there are 2 domains, fewer than minDomains 3, so the minimum "
-        "counts as 0, and each of them has 1 or more. c does not count. Its only node, c1, has the untolerated "
-        "taint node.kubernetes.io/unreachable:NoSchedule,NoExecute.",
+        "counts as 0, and each of them already has 1 or more matching pods. c does not count. Its only node, c1, "
+        "has the untolerated taint node.kubernetes.io/unreachable:NoSchedule,NoExecute.",
     ),
     pod(
         "P67", "web-4", 1,
@@ -203,7 +203,7 @@ ANSWERS = (
     Case(
         "uneven.json.gz", "pod/web-56bbb56c99-nwdcf", 1,
         f"Pod un/web-56bbb56c99-nwdcf stays Pending: {ZONE} allows no domain: there are 2 domains, fewer than "
-        "minDomains 3, so the minimum counts as 0, and each of them has 1 or more.",
+        "minDomains 3, so the minimum counts as 0, and each of them already has 1 or more matching pods.",
         "un",
     ),
 )  # fmt: skip
@@ -495,6 +495,7 @@ def test_a_topology_given_as_a_snapshot_is_read_as_one(tmp_path: Path, capsys: p
 
     assert answers[0] == answers[1]
     assert answers[0][1].startswith(
+        "Deployment shop/web: 4 of 4 replicas placed.\n\n"
         "A new pod of Deployment shop/web can be scheduled: it fits on 2 nodes (node-a1, node-b1).\n"
     )
 

@@ -426,8 +426,8 @@ def test_one_domain_is_told_in_the_singular(explained: Explained) -> None:
     _, text, _ = explained("pod/web-2", node("n1"), pod("web-1", bound="n1", cpu="100m"), waiting)
 
     assert (
-        "allows no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it has 1 or "
-        "more."
+        "allows no domain: there is 1 domain, fewer than minDomains 3, so the minimum counts as 0, and it already has "
+        "1 or more matching pods."
     ) in text
 
 
