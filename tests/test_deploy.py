@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.main import run
-from kubectl_spread.report import prometheus
+from kubectl_spread.report import status
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -99,7 +99,7 @@ def test_kustomize_builds_it(name: str) -> None:
 
 def test_alerts_and_panels_use_metrics_that_exist() -> None:
     """And every panel asks for a namespace, where its metric has one."""
-    known = {line.split()[2] for line in prometheus.text([]).splitlines() if line.startswith("# TYPE")} | OWN
+    known = {line.split()[2] for line in status.prometheus_text([]).splitlines() if line.startswith("# TYPE")} | OWN
     rules = of_kind("PrometheusRule")["spec"]["groups"][0]["rules"]
     board = json.loads((DEPLOY / "dashboard.json").read_text(encoding="utf-8"))
     asked = [rule["expr"] for rule in rules] + [item["expr"] for panel in board["panels"] for item in panel["targets"]]
@@ -125,7 +125,7 @@ def test_alerts_and_panels_use_metrics_that_exist() -> None:
 def test_the_page_about_monitoring_names_every_alert_and_every_metric() -> None:
     page = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
     alerts = [rule["alert"] for rule in of_kind("PrometheusRule")["spec"]["groups"][0]["rules"]]
-    metrics = [line.split()[2] for line in prometheus.text([]).splitlines() if line.startswith("# TYPE")]
+    metrics = [line.split()[2] for line in status.prometheus_text([]).splitlines() if line.startswith("# TYPE")]
 
     assert alerts == re.findall(r"^\| `(Spread\w+)` \|", page, re.MULTILINE)
     assert [] == [name for name in metrics if f"`{name}`" not in page]

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Optional, Union
 
-from kubectl_spread.advice.change import Change
+from kubectl_spread.advice.change import Change, Effect, Setback, SpreadChange, Why
 from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
 from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
-from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Why
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import reading

@@ -14,8 +14,8 @@ from kubectl_spread.cluster.columns import Columns, LabelGroup
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import reading
+from kubectl_spread.engine.claims import NewClaims, with_claims
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
-from kubectl_spread.engine.pending_claims import NewClaims, with_claims
 from kubectl_spread.engine.steps import Op
 from kubectl_spread.engine.workloads import has_constraints_of, missing_replicas, running_pods, with_controllers
 from kubectl_spread.explain.constraints.report import ConstraintReport

@@ -18,14 +18,24 @@ from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.actions import AddNodes, DeleteClaims
-from kubectl_spread.advice.change import Change, Damage, Ladder, Proposal, Rank
+from kubectl_spread.advice.change import (
+    Change,
+    Damage,
+    Effect,
+    Ladder,
+    Proposal,
+    Rank,
+    Setback,
+    Suggestion,
+    Suggestions,
+    Why,
+)
 from kubectl_spread.advice.judge import Judge
 from kubectl_spread.advice.moves import constraints, new_nodes, nodes, pods, storage, template
 from kubectl_spread.advice.moves.nodes import idle_taints
 from kubectl_spread.advice.moves.pods import deleting_first, is_stuck_for_room
 from kubectl_spread.advice.plan import HypotheticalCluster
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.suggestion import Effect, Setback, Suggestion, Suggestions, Why
 from kubectl_spread.advice.target import LEAVE_THEIR_PODS, manager_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import key_of

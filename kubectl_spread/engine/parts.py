@@ -31,7 +31,7 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, LabelGroup, LabelGroups, Topology
 from kubectl_spread.cluster.snapshot import Cluster, Controller, DisruptionBudget, key_of
 from kubectl_spread.containers import Numbering, tied
-from kubectl_spread.engine import references, steps
+from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
 from kubectl_spread.engine.shapes import shape_of
@@ -334,7 +334,7 @@ class _Splitting:
         self._known = known
         self._cluster, self._columns = known.cluster, known.columns
         self._ops = ops
-        self._named = references.named_nodes(ops)
+        self._named = steps.named_nodes(ops)
         self._untouched = self._columns.index.keys() - self._named
         self._leaving = {name for op in ops if isinstance(op, _ON_NODES) for name in op.nodes}
         emptying = [
@@ -356,7 +356,7 @@ class _Splitting:
         self._merges: dict[Hashable, Optional[_Merged]] = {}
         named: dict[str, tuple[int, ...]] = {}
         for number, op in enumerate(ops):
-            named.update((name, (*named.get(name, ()), number)) for name in references.named_nodes([op]))
+            named.update((name, (*named.get(name, ()), number)) for name in steps.named_nodes([op]))
         facts = [(node.taints, node.unschedulable, named.get(node.name)) for node in self._columns.nodes]
         numbers = Numbering[object]()
         self._facts = np.array([numbers[item] for item in facts], np.int64)  # (N,)

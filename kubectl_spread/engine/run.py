@@ -11,7 +11,7 @@ from typing import cast, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.engine import reading, references, steps
+from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
@@ -215,7 +215,7 @@ def play(
         return _played(game, limits)[0]
     game = game._replace(cluster=splitter.cluster, bound=game.bound or splitter.columns, unfinished=splitter.unfinished)
     is_large = len(cluster.nodes) > _FEW_NODES
-    touched, nodes = references.find_references(game.cluster, ops[0])
+    touched, nodes = steps.find_references(game.cluster, ops[0])
     live: Collection[ObjectKey] = splitter.live(touched, nodes) if is_large else ()
     if not is_large:
         few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=0)
@@ -245,7 +245,7 @@ def play(
 def play_part(splitter: Splitter, ops: tuple[steps.Op, ...], key: ObjectKey, *, limits: Limits) -> Optional[StepAnswer]:
     """Play the part of a step that a workload is in; None if the step has no independent parts."""
     game = _Game(splitter.cluster, splitter.profiles, [ops], (), splitter.columns, Watch())
-    live = splitter.live(*references.find_references(splitter.cluster, ops))
+    live = splitter.live(*steps.find_references(splitter.cluster, ops))
     found = _parts(game, splitter, splitter.parts(ops, live, only=key), limits)
     return _of_parts(found) if found else None
 
@@ -295,10 +295,10 @@ class _Game(NamedTuple):
 
 def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
     """Play the steps; return also the workloads that took part."""
-    touched, nodes = references.find_references(game.cluster, [op for step in game.ops for op in step])
+    touched, nodes = steps.find_references(game.cluster, [op for step in game.ops for op in step])
     if game.provisioner is not None:
         daemons = frozenset(key for key in game.cluster.controllers if key.kind == "DaemonSet")
-        touched |= references.playable(game.cluster, daemons)
+        touched |= steps.playable(game.cluster, daemons)
     while True:
         try:
             player = _Player(game, limits, touched=touched, nodes=nodes)
@@ -375,12 +375,12 @@ class _Player:
         self._limits = limits
         self._ops = ops
         every = [op for step in ops for op in step]
-        for key in references.creating(cluster, every) - set(touched):
+        for key in steps.creating(cluster, every) - set(touched):
             self._world.leave_out(f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster")
         uids = [uid for op in every if isinstance(op, steps.ON_PODS) for uid in op.uids]
         slots = [self._world.slot_of[uid] for uid in uids if uid in self._world.slot_of]
         homes = {self._world.node_names[slot[4]] for slot in slots if slot[4] >= 0}
-        self._named = references.named_nodes(every) | homes | references.pinning(cluster, every)
+        self._named = steps.named_nodes(every) | homes | steps.pinning(cluster, every)
         self._world.leaving_claims.update(key for op in every if isinstance(op, steps.DeleteClaims) for key in op.keys)
         self._joined = tuple(node for op in every if isinstance(op, steps.ChangeNodes) for node in op.nodes)
         self._oracle = Oracle(self._world)

@@ -3,7 +3,7 @@
 A soft constraint refuses no node: its effect shows only at the end, and depends on chance if nodes score the same. So a
 forecast is a range: for every domain and node the fewest and the most pods over all choices.
 
-The engine over time finds the outcomes (`engine.placements`). Choices that differ only in interchangeable nodes are
+The engine over time finds the outcomes (`engine.placing`). Choices that differ only in interchangeable nodes are
 tried once. A number of pods that one node gets in some choice, each node of its kind gets in another. If there are too
 many choices, random ones are tried, the same ones each time.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Int64s
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.placements import every_placement, NodeCounts
+from kubectl_spread.engine.placing import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.search.symmetry import Symmetry

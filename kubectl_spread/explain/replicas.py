@@ -17,9 +17,8 @@ from kubectl_spread.cluster.build import stored_workload
 from kubectl_spread.cluster.columns import Columns, MatchCounter
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.engine.pending_claims import lacks_provisioner, NewClaims, with_claims
-from kubectl_spread.engine.placements import NewPods
-from kubectl_spread.engine.placing import first_by_name, Pick, Placer, Unschedulable
+from kubectl_spread.engine.claims import lacks_provisioner, NewClaims, with_claims
+from kubectl_spread.engine.placing import first_by_name, NewPods, Pick, Placer, Unschedulable
 from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.refusals import charge, lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.engine.results.certainty import Certainty

@@ -121,7 +121,7 @@ class Poller(threading.Thread):
         Raises:
             SpreadError: the cluster cannot be read.
         """
-        from kubectl_spread.report import prometheus
+        from kubectl_spread.report.status import prometheus_text
 
         if self._reader is None:
             self._reader = StatusReader(self._request)
@@ -135,7 +135,7 @@ class Poller(threading.Thread):
                 yield status
 
         return Reading(
-            text=prometheus.text(counted(), policy),
+            text=prometheus_text(counted(), policy),
             at=time.time(),
             duration_s=time.monotonic() - self.began,
             workloads=workloads,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kubectl_spread.engine import steps
-from kubectl_spread.engine.references import direct_references
+from kubectl_spread.engine.steps import direct_references
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import applying, changing, deletion, nodes, workloads
 from kubectl_spread.kubectl.parsing import Command

@@ -1,19 +1,32 @@
-"""Explanations why pods are Pending, or which nodes fit them; loads numpy."""
+"""Explanations why pods are Pending, or which nodes fit them: one for each group of equal pods; loads numpy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
+from kubectl_spread.advice import problem as problems
+from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
+from kubectl_spread.engine.refusals import charge, usage_at_start
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
-from kubectl_spread.explain.status import state_of
+from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
+from kubectl_spread.explain.forecast import Forecast, forecast
+from kubectl_spread.explain.node_view import node_view
+from kubectl_spread.explain.pending import Prospect, Prospects
+from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.reported_message import compare_with_now, MessageStatus, other_events, reported_message
+from kubectl_spread.explain.status import CreationFailure, state_of, WorkloadState
+from kubectl_spread.objects.admission import Quantities
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.operations import cluster_facts, pod_reports
-from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
-from kubectl_spread.operations.pod_reports import ReportSettings
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
+from kubectl_spread.operations import cluster_facts
+from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster, place
 from kubectl_spread.operations.selection import missing_error, ObjectName, own_namespace, Selection
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.verdict import predicate
@@ -28,6 +41,289 @@ if TYPE_CHECKING:
     from kubectl_spread.objects.workloads.manifest import Manifest
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.text.source import SourceFile
+
+
+_MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
+
+
+if TYPE_CHECKING:  # only loaded if there are NodePools
+    from kubectl_spread.provisioners.prospect import Prospect as PodProspect
+
+
+class ReportSettings(NamedTuple):
+    """The settings of every report.
+
+    Attributes:
+        known: the cluster.
+        node: the only node to report on; empty for all.
+        suggestions: the largest number of suggestions; 0 disables the search.
+        added: what Karpenter does about Pending pods of the cluster, by their keys.
+    """
+
+    known: LoadedCluster
+    node: str = ""
+    suggestions: int = 0
+    added: dict[str, PodProspect] = {}  # noqa: RUF012 (never written to)
+
+    @property
+    def suggests(self) -> bool:
+        """Return whether to search suggestions."""
+        return bool(self.suggestions) and not self.node
+
+
+def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
+    """Return reports on a pod, or on a workload's pods, of the cluster.
+
+    Raises:
+        NotFoundError: it does not exist.
+        ClusterError: it may not be read.
+    """
+    if key.kind != "Pod":
+        return _workload(key, asked)
+    known, cluster = asked.known, asked.known.cluster
+    pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) == key[1:]]
+    if not pods:
+        raise missing_error(key, cluster)
+    prospects = Prospects(pods[:1], cluster, known.profiles)
+    return [_suggesting(prospects.of(pods[0]), asked)]
+
+
+def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
+    """Return reports on the pods of one placement of several; empty if it has no pod to explain.
+
+    Raises:
+        NotFoundError: there is no node of the name in the settings.
+    """
+    placement, known = placements[at], asked.known
+    found = list(_placement(placement, asked))
+    if found:
+        forecast, raised = _forecast(placement.workload, asked), _raised_quotas(placement, asked)
+        found[0] = found[0]._replace(forecast=forecast, raised_quotas=raised)
+    if asked.suggests and any(map(_needs_advice, found)):
+        problem = problems.of_placements(placements, at, known.cluster, known.profiles)
+        if problem is not None:
+            found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
+    return found
+
+
+def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Quantities]:
+    """Return the limits of quotas with which all pods of a placement find a node; empty if none do, or none refuse."""
+    owner, known = placement.workload, asked.known
+    if not (placement.refused and asked.suggests):
+        return {}
+    new = placement.replicas - sum(pod.ran_already for pod in placement.placed)
+    raised = usage_at_start(known.cluster, owner.namespace).needed([(charge(owner.pod_spec), new)])
+    quotas = tuple(
+        quota._replace(hard={**quota.hard, **raised[quota.name]})
+        if quota.namespace == owner.namespace and quota.name in raised
+        else quota
+        for quota in known.cluster.quotas
+    )
+    (after,) = place([owner], known._replace(cluster=known.cluster._replace(quotas=quotas)))
+    return {} if after.is_stuck else raised
+
+
+def reason_without_pod(placement: Placement) -> str:
+    """Return why a workload has no pod to explain."""
+    if placement.gated:
+        return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
+    if placement.not_predictable:
+        return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
+    if placement.placed:
+        return (
+            f"its {count_noun(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
+        )
+    if placement.not_created and placement.workload.is_paused:
+        return "it is paused from the start, so it creates no pods"
+    if placement.workload.kind == "DaemonSet":
+        return "it creates no pods: its node selector, its node affinity or taints rule out every node"
+    return "its number of replicas is 0"
+
+
+def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
+    """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
+    known, cluster = asked.known, asked.known.cluster
+    state = state_of(key, OwnedPods(cluster))
+    if state is None:
+        raise missing_error(key, cluster)
+    prospects = Prospects(state.pending, cluster, known.profiles)
+    groups = [group for alike in _equal_pods(state.pending) for group in prospects.group_by_fate(alike)]
+    groups.sort(key=lambda group: prospects.fate(group[0]).value)
+    state = state._replace(finding=prospects.finding(state.pending))
+    found = [
+        _suggesting(prospects.of(first), asked, others=rest, state=state) for first, *rest in groups[:_MOST_GROUPS]
+    ]
+    if groups:
+        found[-1] = found[-1]._replace(not_reported=_not_reported(groups))
+    if state.lost:
+        first, *rest = state.lost
+        others = [pod for pod in rest if pod.node_name == first.node_name]
+        found.append(_suggesting(prospects.of(first), asked, others=others, state=state))
+    found = found or [_next_pod(state, asked)]
+    controller = cluster.controllers.get(key)
+    if controller is not None:
+        found[0] = found[0]._replace(forecast=_forecast(controller.workload, asked))
+    return found
+
+
+def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
+    """Return the pod that the workload's controller would create next: a missing pod, or one more replica."""
+    cluster, raised = asked.known.cluster, dict[str, Quantities]()
+    controller = cluster.controllers.get(state.key)
+    models = state.running or state.terminating or tuple(OwnedPods(cluster).of(state.key))
+    if controller is not None and (state.wanted is not None or not state.running):
+        owner = controller.workload
+        replicas = len(state.running) + max(1, state.missing)
+        (placement,) = place([owner._replace(replicas=replicas, is_paused=False)], asked.known, explain_first=True)
+        raised = _raised_quotas(placement, asked)
+        waits = state.missing and state.waiting
+        for report in of_placement([placement], 0, asked) if waits else _placement(placement, asked):
+            explanation = report.explanation
+            if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
+                explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
+            return report._replace(explanation=explanation, workload=state, raised_quotas=raised)
+        if placement.refused and not state.failures:
+            refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
+            state = state._replace(failures=(refused,))
+        models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
+    twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
+    twin = twin._replace(new_of=f"{state.key.kind} {state.key.namespace}/{state.key.name}")
+    report = _report(examine(twin, cluster, asked.known.profiles), cluster, asked, state=state)
+    report = report._replace(raised_quotas=raised)
+    if state.running or not state.failures:
+        return report
+    return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
+
+
+def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
+    """Yield reports on the Pending pods, one of each class, or on the first pod."""
+    asked = asked._replace(added=placement.added_nodes)
+    moment, profiles = placement.moment or asked.known.cluster, asked.known.profiles
+    explanations = {item.pod.name: item.explanation for item in placement.pending}
+    grouped = _equal_pods(item.pod for item in placement.pending)
+    reports = []
+    for first, *rest in grouped[:_MOST_GROUPS]:
+        report = _report(examine(first, moment, profiles), moment, asked, others=rest)
+        explained = explanations[first.name]
+        if explained.diagnosis.feasible:  # a plugin failed while it scored them
+            report = report._replace(explanation=explained._replace(pod=first, others=report.explanation.others))
+        reports.append(report)
+    if len(grouped) > _MOST_GROUPS:
+        reports[-1] = reports[-1]._replace(not_reported=_not_reported(grouped))
+    if not grouped and placement.first is not None:
+        pod = placement.first.pod
+        reports = [
+            PodReport(placement.first) if pod.node_name else _report(examine(pod, moment, profiles), moment, asked)
+        ]
+    for report in reports:
+        owner, pod = placement.workload, report.explanation.pod
+        explanation = report.explanation._replace(
+            ignored=placement.ignored,
+            pod=pod._replace(new_of="" if owner.has_named_pods or pod.node_name else owner.key),
+        )
+        yield report._replace(explanation=explanation, placement=placement)
+
+
+def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
+    """Return the final placement of a workload with soft constraints; None without any, or for a single node."""
+    written = mappings(owner.pod_spec.get("topologySpreadConstraints"))
+    if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
+        return None
+    known = asked.known
+    return forecast(owner, known.cluster, known.profiles)
+
+
+def _equal_pods(pods: Iterable[Pod]) -> list[list[Pod]]:
+    """Group equal pods: pods of one class that differ only in labels that no selector uses."""
+
+    def model(cls: PodClass) -> PodClass:
+        named = cls.selecting_keys
+        return cls._replace(
+            labels=tuple(item for item in cls.labels if item[0] not in PER_POD_LABELS or item[0] in named)
+        )
+
+    return list(grouped((model(pod.cls), pod) for pod in pods).values())
+
+
+def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
+    return tuple(pod.name for group in groups[_MOST_GROUPS:] for pod in group)
+
+
+def _suggesting(
+    prospect: Prospect, asked: ReportSettings, *, others: Sequence[Pod] = (), state: Optional[WorkloadState] = None
+) -> PodReport:
+    """Return the report on one pod, with the changes that would let it be placed.
+
+    If the scheduler refuses a fitting pod for no known reason, its own refusal is reported.
+    """
+    examined, known = prospect.examined, asked.known
+    report = _report(examined, known.cluster, asked, others=others, state=state)
+    explanation, comparison = report.explanation, report.comparison
+    fits = explanation.verdict in (PodVerdict.SCHEDULABLE, PodVerdict.CONTENDED) and not explanation.assumed
+    if fits and comparison is not None and comparison.status is MessageStatus.DIFFERENT:
+        from kubectl_spread.explain.messages.compare import disagreement  # regular expressions: 20 ms
+
+        found = disagreement(report.reported.message, (node.recorded.reasons for node in explanation.nodes))
+        if found is not None:
+            explanation = explanation._replace(verdict=PodVerdict.REFUSED, disagreement=found)
+            report = report._replace(explanation=explanation)
+    if not (asked.suggests and _needs_advice(report)):
+        return report
+    is_contended = explanation.verdict is PodVerdict.CONTENDED
+    problem = problems.of_pod(
+        (is_contended and explanation.last_turn) or explanation,
+        prospect.cluster,
+        known.profiles,
+        columns=None if examined.scheduler is None else examined.scheduler.columns,
+        placed_first=prospect.placed_first if is_contended else frozenset(),
+    )
+    return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
+
+
+def _needs_advice(report: PodReport) -> bool:
+    """Return whether it does not help to wait until Karpenter has added nodes."""
+    return report.outlook is None or report.outlook.running.least < report.outlook.pods
+
+
+def _report(
+    examined: ExaminedPod,
+    cluster: Cluster,
+    asked: ReportSettings,
+    *,
+    others: Sequence[Pod] = (),
+    state: Optional[WorkloadState] = None,
+) -> PodReport:
+    """Return the report on a pod, which stands for others; `state`: of its workload.
+
+    Raises:
+        NotFoundError: the requested node does not exist.
+    """
+    explanation = examined.explanation._replace(others=tuple(pod.name for pod in others))
+    outlook, pod, profiles = None, explanation.pod, asked.known.profiles
+    waiting = [asked.added[item.key] for item in (pod, *others) if item.key in asked.added]
+    if waiting and explanation.verdict is PodVerdict.PENDING:
+        from kubectl_spread.provisioners import prospect  # loaded already
+
+        outlook = prospect.outlook(waiting)
+    reported = reported_message(pod, cluster)
+    profile = profiles.get(pod.cls.scheduler_name) or next(iter(profiles.values()))
+    view = None
+    if asked.node:
+        if all(node.name != asked.node for node in asked.known.cluster.nodes):
+            raise NotFoundError(f'nodes "{asked.node}" not found in the cluster facts')
+        if pod.node_name and explanation.bound_pod is not None:  # as if it were scheduled now
+            rest = tuple(other for other in cluster.pods if other is not pod)
+            examined = examine(pod._replace(node_name="", nominated_node=""), cluster._replace(pods=rest), profiles)
+        view = node_view(asked.node, examined)
+    return PodReport(
+        explanation=explanation,
+        workload=state,
+        reported=reported,
+        comparison=compare_with_now(explanation, reported, cluster, minor=profile.minor),
+        other_events=other_events(pod, cluster),
+        node=view,
+        outlook=outlook,
+    )
 
 
 class ExplainRequest(NamedTuple):
@@ -139,7 +435,7 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
     reports: list[PodReport] = []
     for key, *same in _alike(keys, settings) if is_grouped else [[key] for key in keys]:
         try:
-            first, *more = pod_reports.of_target(key, settings)
+            first, *more = of_target(key, settings)
             reports += [first._replace(alike=tuple(same)), *more]
             if selection.targets and cluster.is_unread(key):
                 raise missing_error(key, cluster)
@@ -156,7 +452,7 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
 
     def answer(key: ObjectKey) -> tuple[bool, object]:
         try:
-            reports = pod_reports.of_target(key, settings._replace(suggestions=0))
+            reports = of_target(key, settings._replace(suggestions=0))
         except (NotFoundError, ClusterError):
             return True, key
         why = tuple(predicate(report.explanation, report.outlook) for report in reports)
@@ -217,7 +513,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
         placements = cluster_facts.place(owners, applied, explain_first=True)
         for at, placement in enumerate(placements):
             try:
-                found = pod_reports.of_placement(placements, at, settings._replace(known=applied))
+                found = of_placement(placements, at, settings._replace(known=applied))
             except NotFoundError as error:
                 missing.append(error)
                 continue
@@ -230,5 +526,5 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
                 text = f"{who}: the API server refuses {share}: {placement.refused[0].message}"
                 missing.append(RefusedError(f"error: {text}"))
             elif not found:
-                notes.append(f"{who}: {pod_reports.reason_without_pod(placement)}")
+                notes.append(f"{who}: {reason_without_pod(placement)}")
     return ExplainResult(reports, missing, errors, settings.known, tuple(notes))

@@ -29,7 +29,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.loading import remaining_pods, RemainingPods
 from kubectl_spread.engine.nodes import set_cordon
-from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.engine.placing import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.engine.workloads import running_pods, running_workload
 from kubectl_spread.explain import replicas

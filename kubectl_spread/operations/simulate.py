@@ -45,7 +45,7 @@ from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.selection import own_namespace
-from kubectl_spread.report.replicas import ReplicaCountRow, ReplicaTable
+from kubectl_spread.report.scenarios import ReplicaCountRow, ReplicaTable
 from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -53,7 +53,7 @@ from kubectl_spread.sources.manifest_objects import StepObjects
 from kubectl_spread.text.wording import comma_list, count_noun
 
 if TYPE_CHECKING:
-    from kubectl_spread.advice.suggestion import Suggestion
+    from kubectl_spread.advice.change import Suggestion
 
 
 class SimulateRequest(NamedTuple):

@@ -35,9 +35,17 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
-from kubectl_spread.report.documents import form, Plain, plain, report_document, to_document
-from kubectl_spread.report.junit import Case, Result, Suite
-from kubectl_spread.report.junit import document as junit_document
+from kubectl_spread.report.documents import (
+    Case,
+    form,
+    junit_document,
+    Plain,
+    plain,
+    report_document,
+    Result,
+    Suite,
+    to_document,
+)
 from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import name, numbered
 from kubectl_spread.text.wording import comma_list, count_noun, safe

@@ -53,7 +53,7 @@ from kubectl_spread.report.wording import (
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:
-    from kubectl_spread.advice.suggestion import Suggestion
+    from kubectl_spread.advice.change import Suggestion
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",

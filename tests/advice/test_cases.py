@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from kubectl_spread.advice.change import Suggestion
 from kubectl_spread.advice.problem import of_pod
 from kubectl_spread.advice.search import suggest
-from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import effect_sentence

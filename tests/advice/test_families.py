@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.advice.suggestion import Setback, Suggestion, Suggestions, Why
+from kubectl_spread.advice.change import Setback, Suggestion, Suggestions, Why
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.explain.suggestions import effect_sentence, lines, none_lines
 from kubectl_spread.report.table import Style

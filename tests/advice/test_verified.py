@@ -13,9 +13,9 @@ from hypothesis import given, HealthCheck, Phase, settings
 from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
+from kubectl_spread.advice.change import Suggestions
 from kubectl_spread.advice.problem import of_pod
 from kubectl_spread.advice.search import suggest
-from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.documents import to_document

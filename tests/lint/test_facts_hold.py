@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.engine.placing import max_placed_pods
 from kubectl_spread.explain import replicas
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start

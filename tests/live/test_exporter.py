@@ -26,7 +26,7 @@ from kubectl_spread.exporter import server as servers
 from kubectl_spread.exporter.server import ExporterServer, Poller
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest, workload_status
-from kubectl_spread.report import prometheus
+from kubectl_spread.report.status import prometheus_text
 from kubectl_spread.sources import policy_file as policies
 from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
@@ -94,7 +94,7 @@ def test_the_metrics_are_those_of_status_and_of_the_exporter_itself(config: str,
     with serving(poller) as exporter:
         code, body, headers = get(exporter, "/metrics")
     text = body.decode()
-    own = prometheus.text(workload_status(request(config)).statuses)
+    own = prometheus_text(workload_status(request(config)).statuses)
 
     assert (200, "text/plain; version=0.0.4; charset=utf-8") == (code, headers["Content-Type"])
     assert own
@@ -247,7 +247,7 @@ def test_a_day_of_events_leaves_nothing_behind(config: str, server: ApiServer) -
         server.faults = []
         assert poller.read_once()
         assert poller.last is not None
-        assert prometheus.text(workload_status(request(config)).statuses) == poller.last.text
+        assert prometheus_text(workload_status(request(config)).statuses) == poller.last.text
         server.requests.clear()
         gc.collect()
         sizes.append(len(gc.get_objects()))

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.facts import (
     UNBOUNDED,
 )
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.engine.placing import max_placed_pods
 from kubectl_spread.explain import replicas
 from kubectl_spread.explain.replicas import new_pods, Start
 from kubectl_spread.objects.constraints import constraint as constraint_reader

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.advice import judge
-from kubectl_spread.advice.suggestion import Suggestion
+from kubectl_spread.advice.change import Suggestion
 from kubectl_spread.engine.results.summary import PlayedStep, WorkloadSummary
 from kubectl_spread.engine.run import Answer, Limits, Mode, play
 from kubectl_spread.kubectl.parsing import parse

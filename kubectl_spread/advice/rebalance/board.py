@@ -27,18 +27,7 @@ from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Limit, weight
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Symmetry
-from kubectl_spread.engine.state import (
-    Deletion,
-    EventKind,
-    NO_ORDINAL,
-    of_owner,
-    P,
-    PENDING,
-    Slot,
-    Stage,
-    State,
-    Step,
-)
+from kubectl_spread.engine.state import Deletion, EventKind, NO_ORDINAL, of_owner, P, PENDING, Slot, Stage, State, Step
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.framework.plugin import Profile

@@ -230,7 +230,7 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: Output, un
     """Print a table for many numbers of replicas; without `replicas`, of a step's range or the autoscaler's."""
     from kubectl_spread.cli import search
     from kubectl_spread.operations import simulate
-    from kubectl_spread.report import replicas as report
+    from kubectl_spread.report import scenarios as report
 
     read = simulate.read_inputs(request)
     text = replicas or replica_range(request.commands)
@@ -241,13 +241,13 @@ def _table(request: SimulateRequest, replicas: Optional[str], output: Output, un
     with search.interruptible(under_way, steps=1 + len(request.commands)) as watch:
         found = simulate.replica_table(read, numbers, watch)
     if output.format in DOCUMENTS:
-        print_document(report.document(found), output.format)
+        print_document(report.table_document(found), output.format)
     elif output.format == "html":
         from kubectl_spread.report.pages import simulation as pages
 
         click.echo(pages.render_table(found, page_source(read.known)), nl=False)
     else:
-        click.echo("\n".join(report.text(found, output.style)))
+        click.echo("\n".join(report.table_text(found, output.style)))
     return finish(found.errors, is_fine=found.is_fine, is_interrupted=found.is_interrupted)
 
 

@@ -132,9 +132,9 @@ def _print(found: StatusResult, output: str, *, shows_all: bool, has_headers: bo
     if output in DOCUMENTS:
         _print_document(found, output)
     elif output == "prometheus":
-        from kubectl_spread.report import prometheus
+        from kubectl_spread.report.status import prometheus_text
 
-        click.echo(prometheus.text(found.statuses, found.policy), nl=False)
+        click.echo(prometheus_text(found.statuses, found.policy), nl=False)
     elif output == "html":
         from kubectl_spread.report.pages import workloads as pages  # jinja2: 30 ms
 

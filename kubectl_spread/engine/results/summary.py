@@ -20,7 +20,7 @@ from kubectl_spread.objects.node import nodes_by_pool, NodesOfPool
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 
 if TYPE_CHECKING:
-    from kubectl_spread.advice.suggestion import Suggestion
+    from kubectl_spread.advice.change import Suggestion
 
 
 class Frame(NamedTuple):

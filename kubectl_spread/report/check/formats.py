@@ -19,7 +19,7 @@ from kubectl_spread import __version__
 from kubectl_spread.lint.finding import Finding, RuleMeta, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
-from kubectl_spread.report import junit as xml
+from kubectl_spread.report import documents
 from kubectl_spread.report.check.baseline import identity
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.check.text import location, message, region, rendered_from
@@ -278,7 +278,7 @@ def junit(report: CheckReport) -> str:
     passed. Unread inputs are errors.
     """
     problems = list(diagnostics(report))
-    by_file: dict[str, list[xml.Case]] = {file: [] for file in report.files}
+    by_file: dict[str, list[documents.Case]] = {file: [] for file in report.files}
     for item in problems:
         finding = item.finding
         if finding is None or item.subject not in by_file:
@@ -286,30 +286,32 @@ def junit(report: CheckReport) -> str:
         place, is_info = location(finding.place), item.severity is Severity.INFO
         lines = [f"info: {finding.message}" if is_info else "", place, rendered_from(finding.place), finding.path]
         text = "\n".join(filter(None, [*lines, finding.hint]))
-        failure = xml.Result("failure", {"type": item.severity.value, "message": finding.message}, text)
-        result = xml.Result("system-out", text=text) if is_info else failure
-        by_file[item.subject].append(xml.Case(f"{item.title} {place}", [result]))
-    suites = [xml.Suite(file, cases or [xml.Case("check")]) for file, cases in by_file.items()]
+        failure = documents.Result("failure", {"type": item.severity.value, "message": finding.message}, text)
+        result = documents.Result("system-out", text=text) if is_info else failure
+        by_file[item.subject].append(documents.Case(f"{item.title} {place}", [result]))
+    suites = [documents.Suite(file, cases or [documents.Case("check")]) for file, cases in by_file.items()]
     if report.placements:
         placed = {item.subject: [_result(item)] for item in problems if item.topic is Topic.PLACEMENT}
         keys = [placement.workload.key for placement in report.placements]
-        suites.append(xml.Suite("placement", [xml.Case(key, placed.get(key, ())) for key in keys]))
+        suites.append(documents.Suite("placement", [documents.Case(key, placed.get(key, ())) for key in keys]))
     cases = [
-        xml.Case(f"{item.title} {item.subject}", [_result(item)]) for item in problems if item.topic is Topic.CLUSTER
+        documents.Case(f"{item.title} {item.subject}", [_result(item)])
+        for item in problems
+        if item.topic is Topic.CLUSTER
     ]
     if cases or report.running is not None:
-        suites.append(xml.Suite("cluster", cases or [xml.Case("check")]))
+        suites.append(documents.Suite("cluster", cases or [documents.Case("check")]))
     suites += [
-        xml.Suite(error.source, [xml.Case("read", [xml.Result("error", {"message": error.message})])])
+        documents.Suite(error.source, [documents.Case("read", [documents.Result("error", {"message": error.message})])])
         for error in report.errors
     ]
-    return xml.document("kubectl spread check", suites)
+    return documents.junit_document("kubectl spread check", suites)
 
 
-def _result(item: Diagnostic) -> xml.Result:
+def _result(item: Diagnostic) -> documents.Result:
     if item.severity is Severity.INFO:
-        return xml.Result("system-out", text=item.text)
-    return xml.Result("error" if item.is_unread else "failure", {"type": item.title, "message": item.text})
+        return documents.Result("system-out", text=item.text)
+    return documents.Result("error" if item.is_unread else "failure", {"type": item.title, "message": item.text})
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

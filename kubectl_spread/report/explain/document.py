@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kubectl_spread.advice.suggestion import Effect, Setback, SpreadChange, Suggestion, Suggestions
+from kubectl_spread.advice.change import Effect, Setback, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.constraints.report import (
     ConstraintReport,

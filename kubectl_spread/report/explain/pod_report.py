@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.advice.suggestion import Suggestions
+from kubectl_spread.advice.change import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.forecast import Forecast

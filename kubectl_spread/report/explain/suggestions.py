@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.advice.search import ALL
-from kubectl_spread.advice.suggestion import (
+from kubectl_spread.advice.change import (
     Effect,
     Setback,
     SpreadChange,
@@ -11,6 +10,7 @@ from kubectl_spread.advice.suggestion import (
     Suggestions,
     Why,
 )
+from kubectl_spread.advice.search import ALL
 from kubectl_spread.containers import grouped
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.objects.keys import Range

@@ -21,7 +21,7 @@ from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import NODE_POOL
-from kubectl_spread.report import documents, replicas, scenarios
+from kubectl_spread.report import documents, scenarios
 from kubectl_spread.report import simulation as words
 from kubectl_spread.report.explain import suggestions
 from kubectl_spread.report.pages import page
@@ -120,13 +120,13 @@ def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource)
     )
 
 
-def render_table(found: replicas.ReplicaTable, source: page.PageSource) -> str:
+def render_table(found: scenarios.ReplicaTable, source: page.PageSource) -> str:
     """Return the page of `simulate --replicas`."""
-    head, *rows = replicas.rows(found)
+    head, *rows = scenarios.table_rows(found)
     return page.render(
         "table.html",
         source,
-        title=replicas.heading(found),
+        title=scenarios.table_heading(found),
         kicker="Simulation",
         tone="good" if found.is_fine else "warn",
         header=head,

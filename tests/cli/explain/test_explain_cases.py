@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.advice.suggestion import Effect, Suggestion, Suggestions
+from kubectl_spread.advice.change import Effect, Suggestion, Suggestions
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.report.explain.suggestions import alternatives, effect_sentence
