@@ -144,7 +144,7 @@ class Judge:
             basis=last.basis_for((self._key,)),
             lost=self._lost(outcomes, plan),
             volumes=tuple(sorted(_released(outcomes) - _released(self._before.outcomes))),
-            not_followed=tuple(plan.not_followed),
+            not_followed=(*plan.not_followed, *problem.not_predictable),
             is_followed=plan.is_followed,
         )
         if self._key is None and any(number != len(problem.own) for number in placed):

@@ -56,7 +56,8 @@ class PendingPodProblem:
     node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
     order decides which of them waits. columns: of the unchanged cluster; callers must not bind pods in them.
     began, past: the cluster at the start, and the steps that have led to this one in some order; None and none if it is
-    as it was read. unusable: names of nodes and pods that no change may be about.
+    as it was read. unusable: names of nodes and pods that no change may be about. not_predictable: features
+    that the pods use and that are left out.
     """
 
     pod: Pod
@@ -76,6 +77,7 @@ class PendingPodProblem:
     began: Optional[Cluster] = None
     past: tuple[tuple[Op, ...], ...] = ()
     unusable: frozenset[str] = frozenset()
+    not_predictable: tuple[str, ...] = ()
 
     @property
     def spec(self) -> Plain:
@@ -313,14 +315,16 @@ def of_placements(
     the ones they were made with.
     """
     placement = placements[at]
-    owner, owners = placement.workload, [item.workload for item in placements]
+    owners = [item.workload for item in placements]
     if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
         return None
-    cluster = with_claims(owners, with_controllers(owners, cluster))
-    owned = OwnedPods(cluster)
-    claims = NewClaims(cluster)
+    cluster = with_claims(owners, cluster)
+    claims, owned = NewClaims(cluster), OwnedPods(cluster)
+    # Unknown claims keep no pod of a placement from its node, and so none after a change.
+    owners = [claims.workload_without(item, missing_replicas(item, owned)) for item in owners]
+    owner, cluster = owners[at], with_controllers(owners, cluster)
     waiting = [  # The pods that each controller has yet to create and the scheduler would try.
-        [claims.without(pod, item) for pod in missing_replicas(item, owned) if not pod.cls.gates] for item in owners
+        [pod for pod in missing_replicas(item, owned) if not pod.cls.gates] for item in owners
     ]
     created = {pod.key for pods in waiting for pod in pods}
     others = (pod for pod in cluster.pending() if pod.key not in created and _is_queued(pod))
@@ -338,6 +342,7 @@ def of_placements(
         running=tuple(running_pods(owner, owned)),
         is_template_known=True,
         pending=len(placement.pending),
+        not_predictable=placement.not_predictable,
     )
 
 

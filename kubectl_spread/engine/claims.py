@@ -19,6 +19,7 @@ from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, ZONE
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, Storage, StorageClass, Volume
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
@@ -290,3 +291,27 @@ class NewClaims:
             return pod
         kept = tuple(volume for volume in pod.cls.volumes if volume not in new)
         return pod._replace(cls=pod.cls._replace(volumes=kept))
+
+    def workload_without(self, owner: Workload, pods: Iterable[Pod]) -> Workload:
+        """Return a workload without the volumes that `without` takes away from these pods of it."""
+        names = {
+            (volume.claim, pod.name)
+            for pod in pods
+            for volume in {*pod.cls.volumes} - {*self.without(pod, owner).cls.volumes}
+        }
+        if not names:
+            return owner
+        gone = {claim for claim, _ in names} | {claim.removesuffix(f"-{name}") for claim, name in names}
+        gone |= {claim.removeprefix(f"{name}-") for claim, name in names}  # of an ephemeral volume
+        kept = [
+            volume
+            for volume in mappings(owner.pod_spec.get("volumes"))
+            if fields(volume, "persistentVolumeClaim").get("claimName") not in gone
+            if not (volume.get("ephemeral") and volume.get("name") in gone)
+        ]
+        return owner._replace(
+            template={**owner.template, "spec": {**owner.pod_spec, "volumes": kept}},
+            claim_templates=tuple(name for name in owner.claim_templates if name not in gone),
+            claims=tuple(item for item in owner.claims if item["metadata"]["name"] not in gone),
+            known_hash=owner.revision_hash,
+        )

@@ -66,7 +66,11 @@ def text(reports: Sequence[PodReport], style: Style) -> str:
         state, is_first = report.workload, key not in headed
         headed.add(key)
         is_fine = len(reports) > 1 and report.explanation.verdict is PodVerdict.SCHEDULABLE
-        head = workload_lines(state) if state is not None else [*filter(None, [headline(report)]), *_refusal(report)]
+        head = (
+            workload_lines(state)
+            if state is not None
+            else [*filter(None, [headline(report)]), *_placement_notes(report)]
+        )
         head = head if is_first else []
         blocks.append(
             "\n".join(
@@ -279,10 +283,17 @@ def headline(report: PodReport) -> str:
     return f"{table.unpainted(workloads.headline(placement, report.file))}."
 
 
-def _refusal(report: PodReport) -> list[str]:
-    """Return why the API server refuses pods of a manifest."""
-    refused = report.placement.refused if report.placement is not None else ()
-    return [f"  The API server refuses {len(refused)}:", f"    {refused[0].message}"] if refused else []
+def _placement_notes(report: PodReport) -> list[str]:
+    """Return why the API server refuses pods of a manifest, and what their placement leaves out."""
+    placement = report.placement
+    if placement is None:
+        return []
+    out = []
+    if placement.refused:
+        out += [f"  The API server refuses {len(placement.refused)}:", f"    {placement.refused[0].message}"]
+    if placement.not_predictable and not report.explanation.beyond:
+        out.append(f"  The pods use {' and '.join(placement.not_predictable)}; they are placed by the other rules.")
+    return out
 
 
 def _are(number: int) -> str:

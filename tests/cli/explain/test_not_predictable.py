@@ -91,6 +91,46 @@ def test_explain_shows_what_the_other_rules_say(
     assert " ".join(capsys.readouterr().out.split()).startswith(f"Pod default/gpu {verdict}")
 
 
+CHART = """\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: c, image: c}]
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {labelSelector: {matchLabels: {app: db}}, topologyKey: topology.kubernetes.io/zone}
+"""
+OF_SET = """  volumeClaimTemplates:
+  - {metadata: {name: data}, spec: {storageClassName: fast, resources: {requests: {storage: 1Gi}}}}
+"""
+NAMED = "      volumes: [{name: v, persistentVolumeClaim: {claimName: shared}}]\n"
+OWN = "      volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: fast}}}}]\n"
+
+
+@pytest.mark.parametrize("volumes", ["", OF_SET, NAMED, OWN])
+def test_advice_leaves_out_the_same_claims_as_the_placement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], volumes: str
+) -> None:
+    """A node in a third zone helps, as a topology of three zones shows."""
+    assert ran(tmp_path, "explain", CHART + volumes, cluster="zones=3,nodes=1") == 0
+    capsys.readouterr()
+    assert ran(tmp_path, "explain", CHART + volumes, cluster="zones=2,nodes=1") == 1
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "Do: add a node in a new zone" in out
+    assert "then all 3 pods run." in out
+    claims = "claims that are not in the cluster facts (kubectl get pv,pvc,storageclasses -A)"
+    assert out.count(f"The pods use {claims}; they are placed by the other rules.") == bool(volumes)
+    assert out.count(f"Not simulated: {claims}.") == bool(volumes)
+
+
 def test_the_explanation_has_no_message_of_the_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It would be a guess."""
     ran(tmp_path, "explain", CLAIMS, "-o", "json", cluster="nodes=1,cpu=500m")
