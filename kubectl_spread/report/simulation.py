@@ -185,7 +185,7 @@ def _step_blocks(
         from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
 
         (owner, best), *others = played.advice.items()
-        is_of_several = len({item.owner for item in waiting}) > 1 and owner is not None
+        is_of_several = len({item.owner for item in waiting}) > 1
         if others and not style.is_detailed:
             spreads = [item for item in best.effect.spreads if item.topology_key != HOSTNAME] or best.effect.spreads
             best = best._replace(effect=best.effect._replace(spreads=tuple(spreads)))

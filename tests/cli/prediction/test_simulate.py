@@ -1063,6 +1063,9 @@ def test_advice_is_for_pods_of_the_step(tmp_path: Path, capsys: pytest.CaptureFi
     assert "claim gone" not in out
     assert "Do, for Deployment web: set maxSurge: 0 and maxUnavailable: 1" in out
 
+    run(["simulate", "-n", "shop", "rollout", "restart", "deploy/web", "--snapshot", str(path), "-o", "html"])
+    assert "<h3>Do, for Deployment shop/web: set maxSurge: 0 and maxUnavailable: 1" in capsys.readouterr().out
+
 
 def test_a_skew_of_the_new_revision_only_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     """Where the table has pods of both revisions."""
