@@ -102,7 +102,7 @@ class GroupBuilder:
             if owners[-1].is_rolled and workload.kind == "StatefulSet":
                 self._gaps += self._strategy(member)
         shards = members[0].shards if self._is_scaled else None
-        columns = Columns(self.cluster._replace(pods=()))
+        columns = self._columns = Columns(self.cluster)  # perf: of thousands of pods
         topologies = {key: columns.topology(key) for key in dict.fromkeys((*keys, HOSTNAME))}
         layout = Layout(
             tuple(node.name for node in self.cluster.nodes),
@@ -229,8 +229,7 @@ class GroupBuilder:
 
     def _other_pods(self) -> Iterator[Gap]:
         """Yield gaps about other pods that may take room, that can be preempted, or that are taken to stay."""
-        first = self.group.owners[0].key
-        columns = Columns(self.cluster)
+        first, columns = self.group.owners[0].key, self._columns
         wanted, others = self._wanted(columns), [item for item in self._around.unplaced if item.number]
         both = dict(wanted)
         for item in others:
@@ -289,8 +288,7 @@ class GroupBuilder:
 
     def filters(self, disruption: Optional[Disruption] = None) -> Filters:
         """Return the filters on the nodes as they are, or during a disruption."""
-        cluster = self.cluster if disruption is None else _disrupted(self.cluster, disruption)
-        columns = Columns(cluster)
+        columns = self._columns if disruption is None else Columns(_disrupted(self.cluster, disruption))
         scheduler = Scheduler(columns, self._profiles, all_nodes=True)
         known: dict[PodClass, KindFilters] = {}
         names = self._resources(columns)

@@ -11,12 +11,13 @@ import heapq
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.engine.search.limit import Limit, weight
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.guarantee.model import State, total_of
 from kubectl_spread.guarantee.policy.policy import PolicyRule, RuleKind
 from kubectl_spread.guarantee.space import Space
 
 _NEAR = 5_000  # states of few nodes that are visited in the order of their distance; at most half of all
+_FEW = 16  # nodes; a state takes time in proportion to its nodes
 _TURN = 1_000  # states that are visited for one question, before it is the turn of the next
 _OWN = 20  # the search of a rule's own visits at most one of so many states
 
@@ -53,7 +54,7 @@ class Search:
         """Set up a search; goal: states closer to its violation are visited first."""
         self.ways: dict[Question, Way] = {}
         self._space = space
-        self._weight = weight(len(space.group.layout.nodes))
+        self._near = _NEAR // (1 + len(space.group.layout.nodes) // _FEW)
         self._open = list(questions)
         self._goal = goal
         self._came_from: dict[State, Optional[State]] = {}
@@ -76,7 +77,7 @@ class Search:
 
     def run(self, limit: Limit) -> None:
         """Visit states until every question is answered, or the limit is reached."""
-        self._follow(limit, min(_NEAR // self._weight, limit.max_states // 2))
+        self._follow(limit, min(self._near, limit.max_states // 2))
         for rule in dict.fromkeys(question.rule for question in self._open if self._queue):
             own = [question for question in self._open if question.rule == rule]
             if limit.is_over(self.states):
