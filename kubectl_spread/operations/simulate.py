@@ -405,6 +405,7 @@ def _with_saved(played: PlayedStep, known: LoadedCluster) -> PlayedStep:
 
 
 _MOST_SAVED = 3
+_MOST_PREPARED = 5  # workloads whose pods budgets keep; more have no common preparation
 
 
 def _preparation(
@@ -424,7 +425,7 @@ def _preparation(
     cluster = read.known.cluster
     refused = [item for step in played for item in step.summary.refused]
     keys = dict.fromkeys(item.owner for item in refused if item.owner)
-    if len(cluster.nodes) > _ADVISED or not keys:
+    if len(cluster.nodes) > _ADVISED or not 0 < len(keys) <= _MOST_PREPARED:
         return None
     from kubectl_spread.advice.problem import of_pod  # 100 ms
     from kubectl_spread.advice.search import suggest
