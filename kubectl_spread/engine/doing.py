@@ -38,7 +38,7 @@ def do(world: World, state: State, op: steps.Op) -> list[Draft]:
         draft = Draft(world, state)
         _DOERS[type(op)](draft, op)
         return [draft]
-    match, owner = op.match, world.find_owner(op.match.key)
+    match, owner = op.match, world.owner_at.get(op.match.key)
     node = world.node_at.get(match.node, PENDING) if match.node else None
     matching = [
         pod
@@ -83,12 +83,12 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     if workload.kind not in reading.KINDS:
         world.leave_out(f"{workload.key}: what its controller does is not simulated", key_of(workload))
         return
-    owner = world.owner(key_of(workload))
+    owner = world.owner_at[key_of(workload)]
     spec = reading.spec_of(world, owner, op.controller)
     draft.sets += [None] * (owner + 1 - len(draft.sets))
     own = draft.sets[owner]
     if own is not None and op.keeps_replicas and hasattr(world.specs[spec], "replicas"):
-        spec = world.spec(world.specs[spec]._replace(replicas=world.specs[own.spec].replicas))
+        spec = world.spec_at[world.specs[spec]._replace(replicas=world.specs[own.spec].replicas)]
     draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
 
 
@@ -97,8 +97,8 @@ def _with_spec(draft: Draft, key: ObjectKey, change: Callable[[Any], Any]) -> No
     if own is None:
         draft.world.leave_out(f"{key.kind} {key.namespace}/{key.name} is not in the facts", key)
         return
-    spec = draft.world.spec(change(draft.world.specs[own.spec]))
-    draft.sets[draft.world.owner(key)] = reading.change_spec(own, draft.world, spec)
+    spec = draft.world.spec_at[change(draft.world.specs[own.spec])]
+    draft.sets[draft.world.owner_at[key]] = reading.change_spec(own, draft.world, spec)
 
 
 def _restarted(world: World, before: int, op: steps.Restart) -> int:
@@ -128,7 +128,7 @@ def _undo(draft: Draft, op: steps.Undo) -> None:
 
 
 def _delete(draft: Draft, op: steps.Delete) -> None:
-    owner = draft.world.find_owner(op.key)
+    owner = draft.world.owner_at.get(op.key)
     if owner is not None and owner < len(draft.sets):
         draft.sets[owner] = None
         draft.delete(draft.of(owner))
@@ -139,7 +139,7 @@ def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
     own = draft.world.own(draft.sets, op.key)
     if not isinstance(own, deployment.DeploymentState):
         return
-    owner = draft.world.owner(op.key)
+    owner = draft.world.owner_at[op.key]
     text = op.name.removeprefix(f"{op.key.name}-")
     revs = {item.rev for item in own.sets if draft.world.is_named(item.rev, text)}
     left = tuple(item for item in own.sets if item.rev not in revs)
@@ -164,7 +164,7 @@ def _orphan(draft: Draft, op: steps.Orphan) -> None:
         # Its ReplicaSets keep their sizes, as those of a paused Deployment do.
         _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=True, is_orphaned=True))
     elif own is not None:
-        draft.sets[draft.world.owner(op.key)] = None
+        draft.sets[draft.world.owner_at[op.key]] = None
 
 
 def _remove_pods(draft: Draft, op: Union[steps.DeletePods, steps.DeleteSelected, steps.Evict]) -> None:

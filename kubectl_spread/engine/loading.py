@@ -213,14 +213,14 @@ class _Loading:
                 f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated", key
             )
             return
-        owner = self.world.owner(key)
+        owner = self.world.owner_at[key]
         if key.kind == "Deployment":
             own = self._deployment(key, controller, owner)
             if key in self._expected:
                 spec = self.world.specs[own.spec]._replace(is_paused=True, is_orphaned=True)
-                own = own._replace(spec=self.world.spec(spec))
+                own = own._replace(spec=self.world.spec_at[spec])
                 for made in self._replica_sets(key):
-                    self.world.know_as(made, owner)
+                    self.world.owner_at.setdefault(made, owner)
             self.sets[owner] = own
         else:
             found = self._other(key, controller, owner)
@@ -257,7 +257,7 @@ class _Loading:
     def _old_revision(self, key: ObjectKey, owner: Workload, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
         written = owner._replace(template=_unknown_template(text), known_hash=text)
-        rev = self._rev_of[key, text] = self.world.revision(self.world.owner(key), written, known_hash=text).at
+        rev = self._rev_of[key, text] = self.world.revision(self.world.owner_at[key], written, known_hash=text).at
         self._know(rev, _labelled(pods, revision_label(owner), text))
         return rev
 
@@ -334,7 +334,7 @@ class _Loading:
         if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
             template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
         workload = above.workload._replace(template=template, known_hash=text)
-        rev = self._rev_of[owner, text] = self.world.revision(self.world.owner(owner), workload, known_hash=text).at
+        rev = self._rev_of[owner, text] = self.world.revision(self.world.owner_at[owner], workload, known_hash=text).at
         mine = _created_by(key.name, pods)
         self._know(rev, mine)
         size = _size_of(controller, sum(not pod.terminating for pod in mine))
@@ -358,7 +358,7 @@ class _Loading:
                 sets[at] = item._replace(rev=self._old_revision(owner, workload, text=hashes[0], pods=mine))
 
     def _pod(self, pod: Pod, key: Optional[ObjectKey]) -> P:
-        found = None if key is None else self.world.find_owner(key)
+        found = None if key is None else self.world.owner_at.get(key)
         revs: list[int] = []
         if found is not None and key is not None:
             hashes = [*(pod.labels.get(label, "") for label in (POD_TEMPLATE_HASH, _HASH)), ""]

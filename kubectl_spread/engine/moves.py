@@ -211,7 +211,7 @@ class Moves:
                 item = next(iter(reductions.open_items(state)), None)
                 op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
                 match = op.match if isinstance(op, (steps.DeleteSome, steps.PatchSome)) else None
-                if ordinal is None and match is not None and self._world.find_owner(match.key) == owner:
+                if ordinal is None and match is not None and self._world.owner_at.get(match.key) == owner:
                     # The command may name an ordinal whose pod is still any one of its group.
                     named = (item for item in match.ordinals if statefulset.group_of(own.free, item) >= 0)
                     ordinal = next(named, None)

@@ -27,7 +27,7 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     workload, spec = controller.workload, controller.spec
     rev = world.revision(owner, workload, known_hash=known_hash).at
     if workload.kind != "StatefulSet":
-        return world.spec(_MAKERS[workload.kind](controller, rev))
+        return world.spec_at[_MAKERS[workload.kind](controller, rev)]
     world.claim_templates[owner] = {
         name: item
         for item in mappings(spec.get("volumeClaimTemplates"))
@@ -35,7 +35,7 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     }
     strategy = fields(spec, "updateStrategy")
     unavailable = int_or_text(fields(strategy, "rollingUpdate").get("maxUnavailable"), 1)
-    return world.spec(
+    return world.spec_at[
         statefulset.StatefulSetSpec(
             workload.replicas or 0,
             rev,
@@ -47,7 +47,7 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
             unavailable if STATEFULSET_MAX_UNAVAILABLE.of(world.release) else None,
             strategy.get("type") == "Recreate" and STATEFULSET_RECREATE.of(world.release),
         )
-    )
+    ]
 
 
 def deployment_spec(controller: Controller, rev: int = 0) -> deployment.DeploymentSpec:

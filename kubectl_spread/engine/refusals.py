@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TYPE_CHECKING
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.state import P, State
@@ -152,9 +153,7 @@ def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Qu
     less than the known pods is out of date: the controller of quotas counts again once a pod is gone.
     """
     now, start = _charged(world, facts, namespace, pods), _charged(world, 0, namespace, world.start)
-    if namespace not in world.charged:
-        world.charged[namespace] = of_classes(world.background, namespace)
-    others = world.charged[namespace]
+    others = _charged_background(world, namespace)
 
     def used(quota: Quota) -> Quantities:
         if quota.used is None:
@@ -165,6 +164,11 @@ def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Qu
         return found
 
     return QuotaUsage((item for item in world.facts[facts].cluster.quotas if item.namespace == namespace), used)
+
+
+@cached_method
+def _charged_background(world: World, namespace: str) -> Charged:
+    return of_classes(world.background, namespace)
 
 
 def _charged(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Charged:

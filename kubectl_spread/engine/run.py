@@ -389,7 +389,7 @@ class _Player:
             if isinstance(op, steps.CreatePod):
                 self._world.name_new_pod(op.name, op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
-                reading.spec_of(self._world, self._world.owner(key_of(op.controller.workload)), op.controller)
+                reading.spec_of(self._world, self._world.owner_at[key_of(op.controller.workload)], op.controller)
 
     def _begin_step(self, *, is_last: bool) -> None:
         """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later.

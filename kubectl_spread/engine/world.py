@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
@@ -106,13 +106,13 @@ class World:
         self.cluster = cluster
         self.profiles = profiles
         self._is_never_ready, self._never_ends = is_never_ready, never_ends
-        self._owner_at = Numbering[ObjectKey]()
-        self.keys = self._owner_at.listed
+        self.owner_at = Numbering[ObjectKey]()  # of a workload, perhaps by more than one key
+        self.keys = self.owner_at.listed
         self.revisions: list[Revision] = []
         self._class_at = Numbering[PodClass]()
         self.classes = self._class_at.listed
-        self._spec_at = Numbering[Any]()
-        self.specs = self._spec_at.listed
+        self.spec_at = Numbering[Any]()
+        self.specs = self.spec_at.listed
         self.node_at = Numbering(node.name for node in cluster.nodes)
         self.node_names = self.node_at.listed
         down = frozenset(at for at, node in enumerate(cluster.nodes) if is_unreachable(node))
@@ -132,11 +132,9 @@ class World:
         self.may_lag = False  # whether there is a state in which controllers have not acted yet
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
-        self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision
         self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
         self.look_numbers = Numbering[str]()
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
-        self.charged: dict[str, Any] = {}  # background pods as quotas count them, by namespace
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
         self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
@@ -155,31 +153,15 @@ class World:
     def minor(self) -> int:
         return self.release.minor
 
-    def owner(self, key: ObjectKey) -> int:
-        """Return the index of a workload, a new one if it is unknown."""
-        return self._owner_at[key]
-
-    def find_owner(self, key: ObjectKey) -> Optional[int]:
-        """Return the index of a workload; None if it is unknown."""
-        return self._owner_at.get(key)
-
     def own(self, sets: Sequence[Any], key: ObjectKey) -> Any:
         """Return what the controller of a workload remembers; None if the workload does not exist."""
-        owner = self.find_owner(key)
+        owner = self.owner_at.get(key)
         return None if owner is None or owner >= len(sets) else sets[owner]
 
     @property
     def is_widened(self) -> bool:
         """Return whether nodes stand for others: a pod may go to every node that fits."""
         return bool(self.merged)
-
-    def know_as(self, key: ObjectKey, owner: int) -> None:
-        """Let a second key find a workload."""
-        self._owner_at.setdefault(key, owner)
-
-    def spec(self, spec: Any) -> int:
-        """Return the index of a controller's spec; equal specs share an index."""
-        return self._spec_at[spec]
 
     def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
         """Return the revision of a workload with the template, a new one if there is none.
@@ -362,10 +344,13 @@ class World:
         return found
 
     @cached_property
+    def _background_classes(self) -> Collection[PodClass]:
+        return {id(pod.cls): pod.cls for pod in self.background}.values()
+
+    @cached_property
     def lowest(self) -> float:
         """Return the lowest priority of the background pods."""
-        classes = {id(pod.cls): pod.cls for pod in self.background}
-        return min((cls.priority for cls in classes.values()), default=float("inf"))
+        return min((cls.priority for cls in self._background_classes), default=float("inf"))
 
     @cached_property
     def background_affinities(self) -> tuple[PodClass, ...]:
@@ -373,9 +358,10 @@ class World:
 
         Their requirements on nodes are left out, because these pods have their nodes.
         """
-        classes = {id(pod.cls): pod.cls for pod in self.background if pod.cls.has_pod_affinity}
         return tuple(
-            cls._replace(node_selector=(), node_affinity=NodeAffinity(), constraints=()) for cls in classes.values()
+            cls._replace(node_selector=(), node_affinity=NodeAffinity(), constraints=())
+            for cls in self._background_classes
+            if cls.has_pod_affinity
         )
 
     def columns(self, cluster: Cluster) -> Columns:
@@ -390,12 +376,9 @@ class World:
         return frozenset(pod.uid for pod in bound).difference(pod.uid for pod in self.background)
 
     @cached_property
-    def _on_node(self) -> dict[str, list[Pod]]:
+    def on_node(self) -> Mapping[str, list[Pod]]:
+        """Return the background pods by their nodes."""
         return grouped((pod.node_name, pod) for pod in self.background)
-
-    def on_node(self, name: str) -> list[Pod]:
-        """Return the background pods on a node."""
-        return self._on_node.get(name, [])
 
     @cached_method
     def evicting(self, facts: int) -> frozenset[int]:

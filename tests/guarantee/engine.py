@@ -58,7 +58,7 @@ class EngineCase:
         self._world = load(self._cluster, profiles(NO_SCORES), touched=(), nodes=()).world
         self._start = State((), (), 0)
         for member in self._members:
-            at = self._world.owner(key_of(member.controller.workload))
+            at = self._world.owner_at[key_of(member.controller.workload)]
             reading.spec_of(self._world, at, member.controller)
         self._moves = Moves(self._world, Oracle(self._world))
         self._after: dict[State, list[State]] = {}
@@ -162,7 +162,7 @@ class EngineCase:
             return None
         counts = Counter(dict(before))
         if event.owner is not None and event.node:
-            at = (self._world.owner(event.owner), self._world.node_names.index(event.node))
+            at = (self._world.owner_at[event.owner], self._world.node_names.index(event.node))
             counts[at] += 1 if event.kind is TransitionKind.PLACED else -1
         return frozenset((+counts).items())
 
@@ -170,7 +170,7 @@ class EngineCase:
         """Yield the states after a Deployment is scaled: it deletes surplus pods, and none is placed."""
         if event.owner is None:
             return
-        owner = self._world.owner(event.owner)
+        owner = self._world.owner_at[event.owner]
         most = dict(before)
         others = {at: count for at, count in before if at[0] != owner}
 

@@ -297,7 +297,7 @@ class Board:
     @property
     def is_in_motion(self) -> bool:
         """Return whether pods of the workloads are created, scheduled or deleted before the cluster is at rest."""
-        owners = {self.world.find_owner(key) for key in self._touched} - {None}
+        owners = {self.world.owner_at.get(key) for key in self._touched} - {None}
         before, *after = (
             Counter((pod.owner, pod.node, pod.end != Deletion.ALIVE) for pod in state.pods if pod.owner in owners)
             for state in (self.loaded, *self.beginning.states)
@@ -306,7 +306,7 @@ class Board:
 
     def ready(self, states: Iterable[State], key: ObjectKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
-        owner = self.world.find_owner(key)
+        owner = self.world.owner_at.get(key)
         return 0 if owner is None else min(_ready(state, owner) for state in states)
 
     def is_rolled_out(self, states: Iterable[State], key: ObjectKey) -> bool:
@@ -314,7 +314,7 @@ class Board:
 
         False, too, if its controller makes no rollouts: a paused Deployment, or a StatefulSet with OnDelete.
         """
-        owner = self.world.find_owner(key)
+        owner = self.world.owner_at.get(key)
         own = None if owner is None else min(states).sets[owner]
         if owner is None or own is None or key.kind not in ("Deployment", "StatefulSet"):
             return False

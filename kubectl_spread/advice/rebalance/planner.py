@@ -263,7 +263,7 @@ def propose(
         limit=request.limit,
         watch=request.watch,
     )
-    owners = [at for key in keys if key.kind in REPLICATED_KINDS and (at := board.world.find_owner(key)) is not None]
+    owners = [at for key in keys if key.kind in REPLICATED_KINDS and (at := board.world.owner_at.get(key)) is not None]
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if request.most_moves is None else min(movable, request.most_moves)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
@@ -44,15 +45,12 @@ class DaemonVerdict(NamedTuple):
     stays: bool
 
 
+@cached_method
 def verdicts(world: World, facts: int, rev: int) -> tuple[DaemonVerdict, ...]:
     """Return the verdict of a revision on each node; nothing changes on nodes that do not exist."""
-    found = world.daemon_verdicts.get((facts, rev))
-    if found is None:
-        verdict_on = verdict_of(world.revisions[rev].workload)
-        gone = DaemonVerdict(runs=False, stays=True)
-        found = tuple(gone if node is None else verdict_on(node) for node in world.facts[facts].nodes)
-        world.daemon_verdicts[facts, rev] = found
-    return found
+    verdict_on = verdict_of(world.revisions[rev].workload)
+    gone = DaemonVerdict(runs=False, stays=True)
+    return tuple(gone if node is None else verdict_on(node) for node in world.facts[facts].nodes)
 
 
 def verdict_of(workload: Workload) -> Callable[[Node], DaemonVerdict]:

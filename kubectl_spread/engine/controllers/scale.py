@@ -45,13 +45,13 @@ def out_of_range(world: World, state: Union[State, Draft]) -> Iterator[tuple[int
         replicas = world.specs[own.spec].replicas
         wanted = scaler.nearest(replicas)
         if wanted != replicas:
-            yield world.owner(key), wanted
+            yield world.owner_at[key], wanted
 
 
 def put(draft: Draft, owner: int, replicas: int) -> None:
     """Change the replicas of a workload, as an autoscaler does."""
     own = draft.sets[owner]
     spec = draft.world.specs[own.spec]
-    draft.sets[owner] = own._replace(spec=draft.world.spec(spec._replace(replicas=replicas)))
+    draft.sets[owner] = own._replace(spec=draft.world.spec_at[spec._replace(replicas=replicas)])
     scaler = draft.world.facts[draft.facts].cluster.autoscalers[draft.world.keys[owner]]
     draft.moves.append(Move(EventKind.SCALED, owner=owner, number=replicas, text=scaler.name))

@@ -204,12 +204,12 @@ class Outcome:
 
     def name_of(self, key: ObjectKey) -> ObjectKey:
         """Return the key of a workload here, as of `key_of`."""
-        return key_of(self._world, self.state, self._world.owner(key))
+        return key_of(self._world, self.state, self._world.owner_at[key])
 
     def skew(self, keys: Iterable[ObjectKey], topology_key: str) -> int:
         """Return the largest skew of some workloads' constraints; of their own pods if none has the topology key."""
         keys = tuple(keys)
-        owners = {owner for key in keys if (owner := self._world.find_owner(key)) is not None}
+        owners = {owner for key in keys if (owner := self._world.owner_at.get(key)) is not None}
         skews = [
             counts.skew or 0
             for owner in owners
@@ -220,7 +220,7 @@ class Outcome:
 
     def also_counted(self, key: ObjectKey, topology_key: str) -> tuple[ObjectKey, ...]:
         """Return the other workloads whose pods the constraints of a workload count; none if it does not exist."""
-        owner = self._world.find_owner(key)
+        owner = self._world.owner_at.get(key)
         return () if owner is None else self._view.also_counted(self.state, owner, topology_key)
 
     def counts_one_revision(self, key: ObjectKey, topology_key: str) -> bool:
@@ -574,7 +574,7 @@ def key_of(world: World, state: State, owner: int) -> ObjectKey:
         return key
     name = world.revisions[world.specs[own.spec].rev].name
     made = ObjectKey("ReplicaSet", key.namespace, f"{key.name}-{name}")
-    world.know_as(made, owner)
+    world.owner_at.setdefault(made, owner)
     return made
 
 

@@ -159,7 +159,7 @@ def node_tree(
     down = world.facts[start.facts].down
     traits: dict[int, Any] = {}
     for at, node in nodes.items():
-        others = sorted(_look(world, pod) for pod in world.on_node(node.name))
+        others = sorted(_look(world, pod) for pod in world.on_node.get(node.name, ()))
         room = tuple(sorted(node.allocatable.items()))
         color = (node.taints, node.unschedulable, room, node.images, node.features, others)
         traits[at] = (at in down, contents.get(at), color)
