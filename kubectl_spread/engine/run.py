@@ -384,22 +384,11 @@ class _Player:
         self._world.leaving_claims.update(key for op in every if isinstance(op, steps.DeleteClaims) for key in op.keys)
         self._joined = tuple(node for op in every if isinstance(op, steps.ChangeNodes) for node in op.nodes)
         self._oracle = Oracle(self._world)
-        self._begin_step(is_last=True)
         for op in every:  # Number all objects of the steps before states are compared.
             if isinstance(op, steps.CreatePod):
                 self._world.name_new_pod(op.name, op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
                 reading.spec_of(self._world, self._world.owner_at[key_of(op.controller.workload)], op.controller)
-
-    def _begin_step(self, *, is_last: bool) -> None:
-        """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later.
-
-        An autoscaler may remove ordinals that the step has created.
-        """
-        scaled = (key for facts in self._world.facts for key in facts.cluster.autoscalers)
-        self._keeps_ordinals = not is_last or any(key.kind == "StatefulSet" for key in scaled)
-        self._moves = Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals)
-        self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
 
     def run(self) -> Answer:
         starts: tuple[State, ...] = (self._start,)
@@ -409,7 +398,12 @@ class _Player:
         is_exact = True
         for number, ops in enumerate(self._ops):
             self._watch.step, self._watch.states = number, 0
-            self._begin_step(is_last=number == len(self._ops) - 1)
+            # Before the last step, the nodes of ordinals may matter later. An autoscaler may remove new ordinals.
+            scaled = (key for facts in self._world.facts for key in facts.cluster.autoscalers)
+            is_last = number == len(self._ops) - 1
+            self._keeps_ordinals = not is_last or any(key.kind == "StatefulSet" for key in scaled)
+            self._moves = Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals)
+            self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
             first = len(self._world.ops)
             self._world.ops += ops
             todo = tuple(("op", first + at) for at in range(len(ops)))
@@ -433,7 +427,7 @@ class _Player:
         found = self._look(begun, symmetries)
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
-            view, interchange = self._view(start), Interchange(symmetry, before.interchange)
+            view, interchange = self._view(start), Interchange(symmetry, *before.interchange.symmetries)
             for end in (*item.steady, *item.loops):
                 state = forget_refusals(end)
                 if state not in outcomes:

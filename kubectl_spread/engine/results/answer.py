@@ -190,7 +190,7 @@ class Outcome:
 
     def by_revision(self, keys: Iterable[ObjectKey], topology_key: str) -> dict[str, Counter[int]]:
         """Return some workloads' pods in each domain that has any, by revision, without terminating ones."""
-        domains, own = self.domains_of(topology_key), set(map(self.name_of, keys))
+        domains, own = self._view.domains_of(self.state.facts, topology_key), set(map(self.name_of, keys))
         found: dict[str, Counter[int]] = {}
         for pod in self.pods:
             if pod.owner in own and not pod.is_terminating and pod.node in domains:
@@ -259,10 +259,6 @@ class Outcome:
         """Return whether a workload is a paused Deployment."""
         spec = self._spec(key)
         return isinstance(spec, deployment.DeploymentSpec) and spec.is_paused and not spec.is_orphaned
-
-    def domains_of(self, topology_key: str) -> dict[str, str]:
-        """Return the domain of each node that has a label, by the node's name."""
-        return self._view.domains_of(self.state.facts, topology_key)
 
     def domain_values(self, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted; outcomes with the same nodes have one tuple."""

@@ -467,26 +467,27 @@ class Symmetry:
 
 
 class Interchange:
-    """Interchangeable domains after a step, which began in one state."""
+    """Interchangeable domains and nodes after some steps."""
 
-    def __init__(self, symmetry: Optional[Symmetry] = None, earlier: Optional[Interchange] = None) -> None:
-        """Store the symmetry of the state in which the step began, and the domains of the steps before, if any."""
-        self._symmetry = symmetry
-        self._earlier = earlier
+    def __init__(self, *symmetries: Symmetry) -> None:
+        """Store the symmetries of the states in which the steps began, from the latest to the first."""
+        self.symmetries = symmetries
 
     @cached_method
     def alike(self, topology_key: str) -> Mapping[str, object]:
         """Return a value for each domain of a key; domains with equal values are interchangeable."""
-        own = {} if self._symmetry is None else self._symmetry.alike(topology_key)
-        earlier = {} if self._earlier is None else self._earlier.alike(topology_key)
-        return _joined(own, earlier) if own and earlier else own or earlier
+        found: Mapping[str, object] = {}
+        for symmetry in reversed(self.symmetries):
+            own = symmetry.alike(topology_key)
+            found = _joined(own, found) if own and found else own or found
+        return found
 
     def alike_nodes(self, name: str) -> list[str]:
-        """Return the nodes that are interchangeable with a node in this step or in one before, and the node itself."""
-        own = [name] if self._symmetry is None else self._symmetry.alike_nodes(name)
-        if self._earlier is None:
-            return own
-        return list(dict.fromkeys(other for one in own for other in self._earlier.alike_nodes(one)))
+        """Return the nodes that are interchangeable with a node before one of the steps, and the node itself."""
+        found = [name]
+        for symmetry in self.symmetries:
+            found = list(dict.fromkeys(other for one in found for other in symmetry.alike_nodes(one)))
+        return found
 
 
 def _joined(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
