@@ -381,7 +381,6 @@ class _Kept:
         self.columns = world.columns(cluster)
         self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=all_nodes)
         self.world_node = [world.node_at[node.name] for node in cluster.nodes]
-        self._is_numbered_alike = self.world_node == list(range(len(self.world_node)))
         self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}
         self._shown: dict[_Key, list[Pod]] = {}
         self._seen: Seen = frozenset()
@@ -392,7 +391,7 @@ class _Kept:
 
     def world_nodes(self, columns: list[int]) -> tuple[int, ...]:
         """Return nodes by their indices in the world instead of those in the columns."""
-        return tuple(columns) if self._is_numbered_alike else tuple([self.world_node[at] for at in columns])
+        return tuple([self.world_node[at] for at in columns])
 
     def show(self, seen: Seen, pods: tuple[P, ...]) -> None:
         """Bind and remove pods until the scheduler sees the pods of a state."""

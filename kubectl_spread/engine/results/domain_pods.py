@@ -7,7 +7,8 @@ A domain that some outcomes lack, such as the zone of a node that is added or lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from kubectl_spread.containers import Numbering
@@ -46,18 +47,21 @@ def domain_pods(
         [(item.by_revision(keys, topology_key), item.interchange.alike(topology_key)) for item in each]
         for each in outcomes
     )
-    totals = (
-        [({value: numbers.total() for value, numbers in counts.items()}, kinds) for counts, kinds in each]
-        for each in (before, after)
-    )
-    befores, afters = (merged_ranges(values, each) for each in totals)
-    revisions: dict[int, dict[str, Range]] = {}
-    for revision in sorted({revision for counts, _ in after for numbers in counts.values() for revision in numbers}):
-        of_revision = [
-            ({value: numbers[revision] for value, numbers in counts.items() if numbers[revision]}, kinds)
-            for counts, kinds in after
-        ]
-        revisions[revision] = merged_ranges(values, of_revision)
+
+    def ranges(
+        counted: Iterable[tuple[Counts, Mapping[str, object]]], number: Callable[[Counter[int]], int]
+    ) -> dict[str, Range]:
+        return merged_ranges(
+            values,
+            (
+                ({value: some for value, each in counts.items() if (some := number(each))}, kinds)
+                for counts, kinds in counted
+            ),
+        )
+
+    befores, afters = ranges(before, Counter.total), ranges(after, Counter.total)
+    every = sorted({revision for counts, _ in after for numbers in counts.values() for revision in numbers})
+    revisions = {revision: ranges(after, itemgetter(revision)) for revision in every}
     return tuple(
         DomainPods(value, befores[value], afters[value], {number: found[value] for number, found in revisions.items()})
         for value in values
