@@ -46,8 +46,6 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import ZONE
 
 _MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
-_MOST_KNOWN = 20_000  # Most states whose steps are cached.
-_MANY_PODS = 500  # Steps of states with more pods than this are not cached, as such states hardly come again.
 CONTROLLERS: dict[type, Any] = {  # by what they remember
     deployment.DeploymentState: deployment,
     statefulset.StatefulSetState: statefulset,
@@ -87,7 +85,6 @@ class Moves:
         self.repeating: list[State] = []  # in which nothing is left but that taints evict pods of this step
         self._priorities = (0, False)  # number of known classes, and whether their priorities differ
         self._twins = twins
-        self._known: dict[State, Sequence[Way]] = {}
         self._world = world
         self._oracle = oracle
 
@@ -140,18 +137,8 @@ class Moves:
         draft.allowed = None
         return self.settle(draft)
 
-    def after(self, state: State) -> Sequence[Way]:
+    def after(self, begun: State) -> Sequence[Way]:
         """Return every step of a state, each computed when it is taken; empty if the state is steady."""
-        if not self._is_hasty or len(state.pods) > _MANY_PODS:
-            return self._after(state)
-        found = self._known.get(state)
-        if found is None:
-            found = self._after(state)
-            if len(self._known) < _MOST_KNOWN:
-                self._known[state] = found
-        return found
-
-    def _after(self, begun: State) -> Sequence[Way]:
         state = begun
         deciding = self._decided(state)
         if deciding:
