@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.advice import problem as problems
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.refusals import charge, usage_at_start
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
@@ -406,7 +407,7 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     is_read()
     if not has_files:
         return _of_targets(selection, settings, is_brief=request.is_brief)
-    found = _of_manifests(manifests, namespace, settings)
+    found = _of_manifests(manifests, namespace, settings, is_brief=request.is_brief)
     if found.reports or found.missing or found.errors or found.notes:
         return found
     names = ", ".join((*("<stdin>" if name == "-" else name for name in request.paths), *request.kustomize))
@@ -455,14 +456,34 @@ def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[Obj
             reports = of_target(key, settings._replace(suggestions=0))
         except (NotFoundError, ClusterError):
             return True, key
-        why = tuple(predicate(report.explanation, report.outlook) for report in reports)
-        return all(report.is_fine for report in reports), why
+        return _answer(reports)
 
     groups = grouped((answer(key), key) for key in keys)
     return [same for _, same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1]), item[1]))]
 
 
-def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, settings: ReportSettings) -> ExplainResult:
+def _answer(reports: Iterable[PodReport]) -> tuple[bool, object]:
+    """Return whether all is well, and the answers in words without the names of the pods."""
+    why = tuple(predicate(report.explanation, report.outlook) for report in reports)
+    return all(report.is_fine for report in reports), why
+
+
+def _in_short(answers: Sequence[list[PodReport]]) -> Iterator[PodReport]:
+    """Yield the reports on workloads of manifests; of many with the same answer the first, all is well for the last."""
+    groups: dict[tuple[bool, object], list[list[PodReport]]] = {}
+    for at, reports in enumerate(answers):
+        is_fine, why = _answer(reports)
+        is_single = len(answers) <= MOST_ALIKE or reports[0].file
+        groups.setdefault((is_fine, at if is_single else why), []).append(reports)
+    for (first, *more), *same in sorted(groups.values(), key=lambda group: (_answer(group[0])[0], -len(group))):
+        placements = (other.placement for other, *_ in same)
+        yield first._replace(alike=tuple(key_of(item.workload) for item in placements if item is not None))
+        yield from more
+
+
+def _of_manifests(
+    read: Iterable[Union[Input, SourceError]], namespace: str, settings: ReportSettings, *, is_brief: bool
+) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.kubectl.situation import refused_changes
     from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
@@ -481,7 +502,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=True, codes=(), namespace=namespace, minor=minor)
+        result = check_source(given.source, named=given.named, codes=(), namespace=namespace, minor=minor)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             error = given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
@@ -489,7 +510,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
                 errors.append(error)
             else:
                 missing.append(RefusedError(f"error: {error}"))
-        if not refused and not result.workloads and not looks_like_facts(given.source.text):
+        if given.named and not (refused or result.workloads or looks_like_facts(given.source.text)):
             errors.append(SourceError(given.source.name, "no workload in it to explain"))
         errors += too_large(result.workloads)
         subjects += result.subjects
@@ -497,7 +518,7 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
     applied = cluster_facts.with_manifests(settings.known, sources, namespace)
     errors += applied.errors[len(settings.known.errors) :]
     project = Project(subjects, others, RunContext(namespace=namespace))
-    reports: list[PodReport] = []
+    answers: list[list[PodReport]] = []
     notes: list[str] = []
     release = next(iter(applied.profiles.values())).release
     workloads: list[Workload] = []
@@ -520,11 +541,12 @@ def _of_manifests(read: Iterable[Union[Input, SourceError]], namespace: str, set
             key = placement.workload.key
             file = files[key][number] if placement.workload.name and len({*files[key]}) > 1 else ""
             who = f"{key} ({file})" if file else key
-            reports += [report._replace(file=file) for report in found]
+            answers += [[report._replace(file=file) for report in found]] if found else []
             if placement.refused:
                 share = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
                 text = f"{who}: the API server refuses {share}: {placement.refused[0].message}"
                 missing.append(RefusedError(f"error: {text}"))
             elif not found:
                 notes.append(f"{who}: {reason_without_pod(placement)}")
+    reports = [*_in_short(answers)] if is_brief else [*itertools.chain(*answers)]
     return ExplainResult(reports, missing, errors, settings.known, tuple(notes))

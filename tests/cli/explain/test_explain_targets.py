@@ -261,3 +261,25 @@ def test_a_manifest_of_several_pods_says_that_all_are_placed(
     assert run(["explain", "-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=1"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert out.startswith(f"{headline}A new pod of Deployment default/web can be scheduled: it fits on 2 nodes ")
+
+
+def test_of_many_manifests_the_stuck_one_is_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those with the same answer have one, and a file of the directory without a workload is no error."""
+    (tmp_path / "values.yaml").write_text("a: 1\n", encoding="utf-8")
+    for name in "abcde":
+        container = {"name": "web", "resources": {"requests": {"cpu": "50" if name == "d" else "1"}}}
+        template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+        spec = {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template}
+        web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+        (tmp_path / f"{name}.json").write_text(json.dumps(web), encoding="utf-8")
+    asked = ["explain", "-f", str(tmp_path), "--topology", "zones=1,nodes=1,cpu=9", "--suggestions", "0"]
+
+    assert run(asked) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("Deployment default/d: 0 of 1 replica placed, 1 Pending.\n")
+    assert "\n3 more workloads are in the same state: Deployment default/b, Deployment default/c, " in out
+    assert out.count("can be scheduled") == 1
+    assert run([*asked, "-o", "json"]) == 1
+    names = [item["pod"]["name"][0] for item in json.loads(capsys.readouterr().out)["items"]]
+    assert names == [*"abcde"]
