@@ -346,6 +346,33 @@ def of_placements(
     )
 
 
+def of_change(
+    explanation: Explanation, owner: Workload, cluster: Cluster, profiles: Mapping[str, Profile]
+) -> Optional[PendingPodProblem]:
+    """Return the problem of a pod that stays Pending once a manifest changes a workload whose pods run.
+
+    Returns None if pods of the workload have names of their own, so that a new pod takes the place of an old one.
+    """
+    if owner.kind not in CREATING_AT_WILL or explanation.verdict is not PodVerdict.PENDING:
+        return None
+    cluster, pod = with_controllers([owner], cluster), explanation.pod
+    return PendingPodProblem(
+        pod=pod,
+        owner=owner,
+        target=target_of(owner, is_live=False),
+        cluster=cluster,
+        columns=Columns(cluster),
+        profiles=profiles,
+        explanation=explanation,
+        before=(),
+        own=(pod,),
+        after=tuple(filter(_is_queued, cluster.pending())),
+        running=tuple(running_pods(owner, OwnedPods(cluster))),
+        is_template_known=True,
+        pending=1,
+    )
+
+
 def _is_queued(pod: Pod) -> bool:
     """Return whether the scheduler tries to place the pod: it is neither gated nor being deleted."""
     return not pod.cls.gates and not pod.terminating

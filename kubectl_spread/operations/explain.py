@@ -9,9 +9,10 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 from kubectl_spread.advice import problem as problems
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.refusals import charge, usage_at_start
+from kubectl_spread.engine.workloads import is_changed
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
 from kubectl_spread.explain.forecast import Forecast, forecast
@@ -24,7 +25,7 @@ from kubectl_spread.objects.admission import Quantities
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster, place
@@ -105,6 +106,34 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
         if problem is not None:
             found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
     return found
+
+
+def _of_change(placement: Placement, spec: Plain, asked: ReportSettings) -> list[PodReport]:
+    """Return the report on a pod that stays Pending once a manifest changes the template of running pods, if one does.
+
+    Raises:
+        RefusedError: the rollout gets stuck for another reason.
+    """
+    owner, known = placement.workload, asked.known
+    if not is_changed(owner, known.cluster):
+        return []
+    from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
+    from kubectl_spread.report.check import rollouts
+
+    workload = ManifestWorkload(Controller(owner, spec=spec), placement)
+    result = ManifestRollouts([workload], known.cluster, known.profiles).rollout_of(workload.key)
+    if result is None or not result.is_stuck:
+        return []
+    if result.explanation is None:
+        raise RefusedError(f"error: {rollouts.sentence(result)}")
+    explanation = result.explanation
+    if placement.first_replica is not None and not owner.has_named_pods:
+        pod = placement.first_replica._replace(cls=explanation.pod.cls, new_of=owner.key)
+        explanation = explanation._replace(pod=pod)
+    report, problem = PodReport(explanation, placement=placement), None
+    if asked.suggests:
+        problem = problems.of_change(explanation, owner, known.cluster, known.profiles)
+    return [report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))]
 
 
 def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Quantities]:
@@ -492,7 +521,7 @@ def _of_manifests(
     from kubectl_spread.sources.manifest_objects import looks_like_facts, too_large
 
     errors = list(settings.known.errors)
-    minor = next((profile.minor for profile in settings.known.profiles.values()), None)
+    release = next(iter(settings.known.profiles.values())).release
     missing: list[SpreadError] = []
     subjects: list[Subject] = []
     others: list[Manifest] = []
@@ -502,7 +531,7 @@ def _of_manifests(
             errors.append(given)
             continue
         sources.append(given.source)
-        result = check_source(given.source, named=given.named, codes=(), namespace=namespace, minor=minor)
+        result = check_source(given.source, named=given.named, codes=(), namespace=namespace, minor=release.minor)
         refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
         for finding in refused:
             error = given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
@@ -520,32 +549,33 @@ def _of_manifests(
     project = Project(subjects, others, RunContext(namespace=namespace))
     answers: list[list[PodReport]] = []
     notes: list[str] = []
-    release = next(iter(applied.profiles.values())).release
     workloads: list[Workload] = []
-    files: dict[str, list[str]] = {}  # of the copies of a workload, by its key
+    copies: dict[str, list[tuple[str, Plain]]] = {}  # the file and the spec of each copy of a workload, by its key
     for subject in accepted(project.subjects):
         owner, spec = subject.workload, fields(subject.manifest.plain, "spec")
         refusals = refused_changes(applied.cluster, owner, spec, release)
         missing += [RefusedError(f'The {owner.kind} "{owner.name}" is invalid: {text}') for text in refusals]
         if not refusals:
             workloads.append(owner)
-            files.setdefault(owner.key, []).append(subject.manifest.document.source.name)
+            copies.setdefault(owner.key, []).append((subject.manifest.document.source.name, spec))
+    asked = settings._replace(known=applied)
     for number, owners in enumerate(cluster_facts.of_one_cluster(workloads)):
         placements = cluster_facts.place(owners, applied, explain_first=True)
         for at, placement in enumerate(placements):
+            key = placement.workload.key
+            file, spec = copies[key][number if placement.workload.name else 0]
             try:
-                found = of_placement(placements, at, settings._replace(known=applied))
-            except NotFoundError as error:
+                found = of_placement(placements, at, asked) or _of_change(placement, spec, asked)
+            except (NotFoundError, RefusedError) as error:
                 missing.append(error)
                 continue
-            key = placement.workload.key
-            file = files[key][number] if placement.workload.name and len({*files[key]}) > 1 else ""
+            file = file if placement.workload.name and len({name for name, _ in copies[key]}) > 1 else ""
             who = f"{key} ({file})" if file else key
             answers += [[report._replace(file=file) for report in found]] if found else []
             if placement.refused:
                 share = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
-                text = f"{who}: the API server refuses {share}: {placement.refused[0].message}"
-                missing.append(RefusedError(f"error: {text}"))
+                refusal = f"the API server refuses {share}: {placement.refused[0].message}"
+                missing.append(RefusedError(f"error: {who}: {refusal}"))
             elif not found:
                 notes.append(f"{who}: {reason_without_pod(placement)}")
     reports = [*_in_short(answers)] if is_brief else [*itertools.chain(*answers)]

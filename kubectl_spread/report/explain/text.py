@@ -291,6 +291,8 @@ def _placement_notes(report: PodReport) -> list[str]:
     out = []
     if placement.refused:
         out += [f"  The API server refuses {len(placement.refused)}:", f"    {placement.refused[0].message}"]
+    if placement.placed and not placement.new and report.explanation.verdict.is_waiting:
+        out.append("  The manifest changes the template of the pods, and its rollout gets stuck.")
     if placement.not_predictable and not report.explanation.beyond:
         out.append(f"  The pods use {' and '.join(placement.not_predictable)}; they are placed by the other rules.")
     return out

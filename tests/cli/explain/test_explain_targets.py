@@ -161,6 +161,45 @@ def test_a_quota_that_refuses_pods_is_told_without_a_name(
     assert out.count(command) == out.count("Do: raise the limits of ResourceQuota q") == int(replicas == 1)
 
 
+@pytest.mark.parametrize(
+    ("kind", "cpu", "code"), [("Deployment", "1", 0), ("Deployment", "5", 1), ("StatefulSet", "5", 1)]
+)
+def test_a_changed_template_of_pods_that_run_is_judged(
+    kind: str, cpu: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rollout replaces them, and its pods find no node: the only one has four cores."""
+
+    def workload(cpu: str) -> dict[str, Any]:
+        container = {"name": "c", "image": "c", "resources": {"requests": {"cpu": cpu}}}
+        labels = {"app": "web"}
+        spec: dict[str, Any] = {"replicas": 1, "selector": {"matchLabels": labels}}
+        spec["template"] = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "namespace": "d"}, "spec": spec}
+
+    node: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+    node["status"] = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
+    running = workload("500m")
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": "web", "controller": True}
+    metadata = {"name": "web-0", "namespace": "d", "labels": {"app": "web"}, "ownerReferences": [owner]}
+    if kind == "Deployment":
+        owner |= {"kind": "ReplicaSet", "name": "web-5f8c"}
+        metadata |= {"name": "web-5f8c-x2x4v", "labels": {"app": "web", "pod-template-hash": "5f8c"}}
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status}
+    pod["spec"] = {**running["spec"]["template"]["spec"], "nodeName": "n1"}
+    facts, manifest = tmp_path / "facts.json", tmp_path / "web.yaml"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, running, pod]}))
+    manifest.write_text(json.dumps(workload(cpu)))
+    assert run(["explain", "-f", str(manifest), "--snapshot", str(facts)]) == code
+    out, err = capsys.readouterr()
+
+    assert err == ("" if code else f"{kind} d/web: its 1 pod already runs\n")
+    assert out.count("The manifest changes the template of the pods, and its rollout gets stuck.") == code
+    who = "Pod d/web-0" if kind == "StatefulSet" else "A new pod of Deployment d/web"
+    assert out.count(f"{who} stays Pending: every node is refused by the cpu request (needs 5") == code
+    assert out.count(": lower the cpu request") == (code and kind == "Deployment")
+
+
 def test_the_pod_of_a_manifest_is_the_one_that_waited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The other replicas have the other nodes in any case; each zone could have the new node."""
     container = {"name": "web", "image": "web", "resources": {"requests": {"cpu": "1"}}}
