@@ -15,17 +15,17 @@ from kubectl_spread.advice.target import ADD, command, compact, END, Op, put_op,
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.daemonset import verdict_of
 from kubectl_spread.engine.world import is_unreachable
-from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import Plain
+from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import Storage, StorageClass
 from kubectl_spread.objects.workloads.replica import daemon
-from kubectl_spread.text import emit
+from kubectl_spread.text import scalars
 
 
 class Written(NamedTuple):
@@ -90,7 +90,7 @@ class EditSpec(Action):
         for op in self.ops:
             path = path_text((*target.spec, *op.path))
             if op.op == ADD:
-                value = emit.scalar(op.value) if isinstance(op.value, str) else json.dumps(op.value)
+                value = scalars.scalar(op.value) if isinstance(op.value, str) else json.dumps(op.value)
                 lines.append(f"{path.removesuffix(f'.{END}')}: {value}")
             elif op.op == REMOVE:
                 lines.append(f"{path}: removed")

@@ -94,7 +94,7 @@ def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
-    from kubectl_spread.kubectl.grammar import GROUPS, VERBS
+    from kubectl_spread.kubectl.parsing import GROUPS, VERBS
 
     before = tuple(ctx.params.get(param.name or "") or ())
     is_group = len(before) == 1 and before[0] in GROUPS

@@ -352,7 +352,7 @@ DOCUMENTS = ("json", "yaml")  # formats of one document
 def print_document(document: Any, form: str) -> None:
     """Print a document as JSON or YAML."""
     if form == "yaml":
-        from kubectl_spread.text.emit import emit
+        from kubectl_spread.text.scalars import emit
 
         click.echo(emit(document), nl=False)
         return

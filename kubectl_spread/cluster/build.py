@@ -32,13 +32,13 @@ from kubectl_spread.cluster.snapshot import (
 from kubectl_spread.containers import grouped
 from kubectl_spread.objects import admission, storage
 from kubectl_spread.objects.admission import LimitRange, Quota
-from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import as_text, fields, mappings, name_of, Plain
 from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.resources import scaled_value
 from kubectl_spread.objects.selectors import compile_selector, NAMESPACE_NAME, Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.validation import selector_error

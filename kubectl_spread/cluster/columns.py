@@ -18,10 +18,9 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.containers import Numbering
-from kubectl_spread.objects.amounts.quantity import Sums
-from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import first_untolerated, Node, Taint, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.resources import PODS, Sums
 from kubectl_spread.objects.selectors import Labels, Selector
 
 Int32s = NDArray[np.int32]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.objects.reading import decode, read, workload_shape
+from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.reading.plain import fields, name_of, Plain
 from kubectl_spread.objects.workloads.kinds import KINDS
 
@@ -114,7 +114,7 @@ REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their li
 
 def _controller(kind: str) -> decode.Struct:
     """Return the fields of a workload: pod template, selector and conditions."""
-    shape = workload_shape.type_of_kind(KINDS[kind])
+    shape = decode.type_of_kind(KINDS[kind])
     spec = shape.fields["spec"]
     selector = {} if kind in ("Job", "CronJob") else {"selector": decode.LABEL_SELECTOR}
     if kind in ("ReplicationController", "DeploymentConfig"):

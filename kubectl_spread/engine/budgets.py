@@ -10,11 +10,11 @@ from collections import Counter
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.engine.controllers import scale
+from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.state import P, Stage, State
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.resources import percentage, scaled_value
 
 ALWAYS_ALLOW = "AlwaysAllow"
 _WHOLE = 100  # percent
@@ -74,14 +74,14 @@ def _wanted(
     # Controllers of pods that take no part count with their scales, too; pods without one are ignored.
     counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
     unchanged = Counter(key for pod in others if (key := world.cluster.top_owner(pod)) is not None)
-    expected = scale.expected_replicas(world, state, selected)
+    expected = replicaset.expected_replicas(world, state, selected)
     expected += sum(
-        scale.of(world.cluster.controllers.get(key), pods) for key, pods in unchanged.items() if key not in counted
+        replicaset.of(world.cluster.controllers.get(key), pods) for key, pods in unchanged.items() if key not in counted
     )
     number = scaled_value(least if most is None else most, expected, round_up=True)
     wanted = max(0, expected - number) if most is not None and number is not None else number
     owners = {cls.owner for cls in (*(world.classes[pod.cls] for pod in selected), *(pod.cls for pod in others))}
-    has_scale = all(owner is None or owner.kind not in scale.WITHOUT_SCALE for owner in owners)
+    has_scale = all(owner is None or owner.kind not in replicaset.WITHOUT_SCALE for owner in owners)
     return expected if has_scale else 0, wanted
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Optional
 
 from kubectl_spread.engine import budgets, claims, doing, nodes, reductions, steps
-from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, scale, statefulset
+from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.draft import Creation, Draft
 from kubectl_spread.engine.oracle import bind, Oracle, PreemptionOption
 from kubectl_spread.engine.reductions import Reduction
@@ -591,12 +591,12 @@ class Moves:
 
     def _autoscaled(self, state: State) -> Iterator[Way]:
         """Yield ways in which an autoscaler takes a workload back into its range, which takes it up to 15 seconds."""
-        for owner, replicas in scale.out_of_range(self._world, state):
+        for owner, replicas in replicaset.out_of_range(self._world, state):
             yield partial(self._scaled, state, owner, replicas)
 
     def _scaled(self, state: State, owner: int, replicas: int) -> Step:
         draft = Draft(self._world, state)
-        scale.put(draft, owner, replicas)
+        replicaset.put(draft, owner, replicas)
         return self.settle(draft, (owner,))
 
     def finish_deletions(self, state: State) -> Step:

@@ -23,11 +23,10 @@ from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, S
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import GATED, Pod, PodClass
-from kubectl_spread.scheduler.cycle import Scheduler, Scores
+from kubectl_spread.scheduler.cycle import Scheduler, Scores, unsupported_features
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 _MOST_NODES = 64  # With more nodes, few questions are equal, and the order takes longer than the answer.
 

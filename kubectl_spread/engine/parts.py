@@ -44,13 +44,12 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, filter_topology_spread_constraints
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 _ON_NODES = (steps.Drain, steps.Cordon, steps.NodesDown, steps.DeleteNodes)
 _ON_PODS = (steps.Evict, steps.DeletePods)

@@ -38,10 +38,9 @@ from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage,
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, Profile, ScoreError
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 _COPIED = (ZONE, REGION)
 Pick = Callable[[NodeIndices], int]

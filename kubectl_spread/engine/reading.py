@@ -10,12 +10,12 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILABLE, STATEFULSET_RECREATE
+from kubectl_spread.objects.resources import int_or_text
 from kubectl_spread.objects.selectors import compile_selector
 from kubectl_spread.objects.workloads.replica import controller_selector
 

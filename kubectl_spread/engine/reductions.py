@@ -16,7 +16,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import nodes, steps
-from kubectl_spread.engine.controllers import deployment, job, replicaset, scale
+from kubectl_spread.engine.controllers import deployment, job, replicaset
 from kubectl_spread.engine.controllers.daemonset import DaemonSetState
 from kubectl_spread.engine.controllers.statefulset import StatefulSetState
 from kubectl_spread.engine.draft import Creation, Draft
@@ -94,7 +94,7 @@ def ranked_by_readiness(world: World, state: State) -> frozenset[int]:
 
     Of all others, it does not matter which pods of the newest revision are ready.
     """
-    found = {owner for owner, _ in scale.out_of_range(world, state)}
+    found = {owner for owner, _ in replicaset.out_of_range(world, state)}
     for owner, own in enumerate(state.sets):
         if isinstance(own, deployment.DeploymentState):
             spec = world.specs[own.spec]
@@ -168,7 +168,7 @@ def later_creations(world: World, draft: Draft) -> list[Creation]:
     An autoscaler adds replicas, or an OrderedReady StatefulSet creates its next pods once the one before is ready.
     """
     found: list[Creation] = []
-    for owner, replicas in scale.out_of_range(world, draft):
+    for owner, replicas in replicaset.out_of_range(world, draft):
         spec = world.specs[draft.sets[owner].spec]
         found += [(spec.rev, NO_ORDINAL, "")] * (replicas - spec.replicas)
     for owner, own in enumerate(draft.sets):
@@ -186,7 +186,7 @@ def may_be_overtaken(world: World, draft: Draft, owner: int) -> bool:
     own = draft.sets[owner]
     if not isinstance(own, StatefulSetState):
         return False
-    if any(scaled == owner for scaled, _ in scale.out_of_range(world, draft)):
+    if any(scaled == owner for scaled, _ in replicaset.out_of_range(world, draft)):
         return True
     if world.specs[own.spec].is_parallel:
         return False
@@ -197,7 +197,7 @@ def may_be_overtaken(world: World, draft: Draft, owner: int) -> bool:
 
 def may_overtake_kubelets(world: World, state: State) -> bool:
     """Return whether a command or an autoscaler will act whose effect depends on which pods are ready."""
-    if next(scale.out_of_range(world, state), None) is not None:
+    if next(replicaset.out_of_range(world, state), None) is not None:
         return True
     return any(
         item[0] in ("drain", "evict") or (item[0] == "op" and _is_affected(world, state, world.ops[item[1]]))

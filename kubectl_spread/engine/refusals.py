@@ -19,9 +19,9 @@ from kubectl_spread.cluster.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.state import P, State
 from kubectl_spread.objects.admission import charges, limit_errors, pod_usage, Quantities, Quota, quota_error
-from kubectl_spread.objects.amounts.resources import is_scheduled
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import Plain
+from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.workloads.workload import Workload
 
 if TYPE_CHECKING:

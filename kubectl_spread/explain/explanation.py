@@ -30,12 +30,11 @@ from kubectl_spread.objects.pod import GATED, Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
 from kubectl_spread.scheduler.framework.plugin import Profile, Status
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts
 from kubectl_spread.scheduler.preemption import post_filter
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Disagreement

@@ -8,8 +8,8 @@ from typing import NamedTuple, Optional
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import Node, Taint
+from kubectl_spread.objects.resources import PODS
 from kubectl_spread.scheduler.framework.plugin import Status, status_of
 
 

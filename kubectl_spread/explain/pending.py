@@ -17,9 +17,8 @@ from kubectl_spread.engine.placing import place_in_turn, Placer
 from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # only loaded if there are NodePools
     from kubectl_spread.provisioners.prospect import Outlook

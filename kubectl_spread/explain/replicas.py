@@ -52,11 +52,10 @@ from kubectl_spread.objects.pod import GATED, Pod
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, UNKNOWN_CLAIMS
 from kubectl_spread.scheduler.filter_result import Diagnosis, FilterResult
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS
 
 # The volume controller's words (event ExternalProvisioning of the claim).
 _AWAITED = (

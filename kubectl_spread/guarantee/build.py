@@ -46,10 +46,9 @@ from kubectl_spread.objects.releases.behaviours import STATEFULSET_MAX_UNAVAILAB
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
-from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.text.scalars import natural
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply

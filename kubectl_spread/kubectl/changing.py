@@ -23,9 +23,9 @@ from kubectl_spread.kubectl.workloads import scale_workload
 from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.decode import type_of_kind
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.reading.read import DELETION_COST
-from kubectl_spread.objects.reading.workload_shape import type_of_kind
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors import key_errors, Labels, value_errors
 from kubectl_spread.objects.workloads.kinds import BUILT_IN

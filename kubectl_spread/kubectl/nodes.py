@@ -20,7 +20,7 @@ from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, Situation
 from kubectl_spread.kubectl.targets import find_targets, pairs_of, require, selector
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.pod import Pod
@@ -104,7 +104,7 @@ def drain(command: Command, situation: Situation) -> Iterator[Part]:
     able = tuple(name for name in names if name not in refusals)
     if able:
         timeout = command.value("timeout", "0")
-        timeout_s = quantity.seconds(timeout)
+        timeout_s = resources.seconds(timeout)
         if timeout_s is None or (timeout.isdigit() and timeout_s):
             why = f'{"missing unit in" if timeout_s else "invalid"} duration "{short(timeout)}"'
             raise StepError(f'invalid argument "{short(timeout)}" for "--timeout" flag: time: {why}')
@@ -261,8 +261,8 @@ def add_nodes(command: Command, situation: Situation) -> Iterator[Part]:
             count = int(value)
         elif key in _ROOM:
             try:
-                is_negative = quantity.parse(value) < 0
-            except quantity.QuantityError as error:
+                is_negative = resources.parse(value) < 0
+            except resources.QuantityError as error:
                 raise StepError(f"`{key}` is not a quantity: {value or 'empty'}: {error}") from None
             if is_negative:
                 raise StepError(f"`{key}` is less than 0: {value}")

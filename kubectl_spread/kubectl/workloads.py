@@ -16,7 +16,7 @@ from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Part, plain_workload, Situation
 from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.keys import MOST_PODS, ObjectKey
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
@@ -169,8 +169,8 @@ def set_resources(command: Command, situation: Situation) -> Iterator[Part]:
             if not equals or "=" in amount:
                 raise StepError(f"Invalid argument syntax {word}, expected <resource>=<value>")
             try:
-                quantity.parse(amount)
-            except quantity.QuantityError as error:
+                resources.parse(amount)
+            except resources.QuantityError as error:
                 raise StepError(str(error)) from None
             amounts.setdefault(field, {})[name] = amount
     if not amounts:

@@ -12,7 +12,7 @@ from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in, stand
 from kubectl_spread.lint.registry import finding_of
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
-from kubectl_spread.objects.reading import decode, workload_shape
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, Plain, value_at
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule, spec_errors
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, EVERY, Kinds, PodPlace, WorkloadKind
@@ -164,7 +164,7 @@ def check_object(manifest: Manifest, settings: SourceSettings) -> tuple[list[Fin
         return _spec_findings(manifest, ("spec",), minor) if is_autoscaler else [], []
     problems = [
         item
-        for item in workload_shape.problems(kind, manifest.plain)
+        for item in decode.workload_problems(kind, manifest.plain)
         # Directives of a merge patch are `$patch` and `$setElementOrder/...`.
         if not (item.kind is decode.ProblemKind.UNKNOWN and str(item.route[-1]).startswith("$"))
     ]

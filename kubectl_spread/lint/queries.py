@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings, value_at
+from kubectl_spread.objects.resources import percentage, scaled_value
 from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.text.node import Route

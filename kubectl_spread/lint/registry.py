@@ -11,10 +11,21 @@ from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Optional
 
 import kubectl_spread.lint.rules  # noqa: F401 (declares the rules)
-from kubectl_spread.lint.finding import DocumentFix, Finding, Knowledge, RuleFinding, RuleMeta, RuleTarget, Severity
+from kubectl_spread.lint.finding import (
+    CHECKS,
+    DECLARED,
+    DocumentFix,
+    Finding,
+    Knowledge,
+    RuleFinding,
+    RuleMeta,
+    RuleTarget,
+    SAFE,
+    Severity,
+    UNSAFE,
+)
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.rule import CHECKS, DECLARED, SAFE, UNSAFE
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.workloads.manifest import Manifest

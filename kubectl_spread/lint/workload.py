@@ -28,7 +28,7 @@ from kubectl_spread.objects.workloads.workload import (
     Workload,
     workload,
 )
-from kubectl_spread.text import emit
+from kubectl_spread.text import scalars
 from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import Place
 
@@ -384,7 +384,7 @@ class Subject:
         label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.kind)
         if not own and label is not None and "name" in fields(self.manifest.plain, "metadata"):
             own = {label: self.workload.name}  # the controller gives it to all its pods
-        written = emit.pairs(sorted(own.items())[:_HINTED])
+        written = scalars.pairs(sorted(own.items())[:_HINTED])
         if own:
             return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
         where = path_text((*self.template_route, "metadata", "labels"))

@@ -1,4 +1,4 @@
-"""The language server itself: messages in, messages out.
+"""The language server: messages in, messages out, and code actions.
 
 ```
 didOpen, didSave, didClose ──▶ check now ─┐
@@ -6,18 +6,23 @@ didChange ──▶ check when typing pauses ───┴▶ Review ──▶ pu
 codeAction, hover ──▶ the Review of the open documents, updated after changes ──▶ answer
 ```
 
-Checks run in a thread, one at a time, so that messages are read meanwhile.
+Checks run in a thread, one at a time, so that messages are read meanwhile. All open documents are one project, like the
+files of one run of `check`. So a HorizontalPodAutoscaler in one tab counts for the Deployment in another. An unchanged
+document is not parsed again. Code actions are the fixes of findings, the comments that suppress them, and all safe
+fixes of a document at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any, Optional
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Optional, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -25,12 +30,246 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from kubectl_spread import __version__
+from kubectl_spread.containers import grouped
+from kubectl_spread.lint import suppress
+from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lsp.actions import actions, Editor, FIX_ALL, QUICK_FIX
+from kubectl_spread.lint.fixing import apply_fixes, edits_of
 from kubectl_spread.lsp.protocol import Client, client_of, diagnostic, offset, span_range
-from kubectl_spread.lsp.review import OpenDocument, Review, review_documents
 from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.report.rules import markdown, page, title
+from kubectl_spread.text import compose
+from kubectl_spread.text.edit import Edit, with_edits
+from kubectl_spread.text.source import Place, SourceFile, Span
+
+_ALWAYS_TOLD = "SPR005"  # a useless suppression is not a finding in its line
+
+
+def ignore_edit(finding: Finding) -> Optional[Edit]:
+    """Return the edit that suppresses a finding at the end of its line; None if no comment can do that.
+
+    If the line has such a comment already, add the code to it.
+    """
+    source = finding.place.source
+    is_json = source.name.endswith(".json") or source.text.lstrip()[:1] in ("{", "[")
+    if finding.is_unreadable or finding.rule.code == _ALWAYS_TOLD or is_json:
+        return None
+    edit = _edit(finding, source)
+    edited = SourceFile(source.name, with_edits(source.text, [edit]))
+    start = finding.place.span.start
+    start += len(edit.text) - (edit.end - edit.start) if edit.end <= start else 0
+    moved = finding._replace(place=Place(edited, Span(start, start)))
+    helps = any(
+        finding.rule.code in suppression.words
+        and suppression.covers(moved)
+        # The edit added it.
+        and suppression.place.span.start <= edit.start + len(edit.text)
+        and edit.start <= suppression.place.span.end
+        for suppression in suppress.from_comments(edited)
+    )
+    return edit if helps and _meaning(edited) == _meaning(source) else None
+
+
+def _edit(finding: Finding, source: SourceFile) -> Edit:
+    code = finding.rule.code
+    number = source.position(finding.place.span.start).line
+    for suppression in suppress.from_comments(source):
+        start, end = suppression.place.span
+        if source.position(start).line == number:
+            if not source.text.endswith("]", start, end):
+                return Edit(end, end, f"[{code}]")
+            return Edit(end - 1, end - 1, f", {code}" if suppression.words else code)
+    line = source.line(number)
+    start = source.offset(number)
+    return Edit(start + len(line.rstrip()), start + len(line), f"  # spread: ignore[{code}]")
+
+
+def _meaning(source: SourceFile) -> list[Any]:
+    """Return the plain values of the documents; None for a document that is not YAML."""
+    return [found.plain if isinstance(found, compose.Document) else None for found in compose.compose(source)]
+
+
+QUICK_FIX = types.CodeActionKind.QuickFix.value
+FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.kubectl-spread"
+
+_MOST_FINDINGS = 20  # in one answer, because each action was tried on the whole text
+
+
+class Editor(NamedTuple):
+    """A client, with the review of its documents and their checker."""
+
+    client: Client
+    review: Review
+    checker: DocumentChecker
+
+
+def actions(asked: types.CodeActionParams, editor: Editor) -> list[types.CodeAction]:
+    """Return the actions for the findings in a range: fixes, then comments, then all fixes of the document."""
+    checked = editor.review.documents.get(asked.text_document.uri)
+    if checked is None:
+        return []
+    answer: list[types.CodeAction] = []
+    if _is_asked_for(QUICK_FIX, asked.context):
+        source, encoding = checked.result.source, editor.client.encoding
+        start, end = (offset(source, place, encoding) for place in (asked.range.start, asked.range.end))
+        touched = (item for item in checked.findings if item.place.span.start <= end and start <= item.place.span.end)
+        here = list(itertools.islice(touched, _MOST_FINDINGS))
+        answer += [action for finding in here for action in _fixes(finding, checked, editor)]
+        answer += [
+            _action(f"ignore {finding.rule.code} here", checked, editor, edits=[edit], finding=finding)
+            for finding in here
+            if (edit := ignore_edit(finding)) is not None
+        ]
+    if _is_asked_for(FIX_ALL, asked.context):
+        answer += _fix_all(checked, editor)
+    return answer
+
+
+def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
+    """Return whether a kind is requested; skip slow kinds for requests that only follow the cursor."""
+    if context.only is None:
+        return kind == QUICK_FIX or context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    wanted = [str(getattr(item, "value", item)) for item in context.only]
+    return any(item in ("", kind) or kind.startswith(f"{item}.") for item in wanted)
+
+
+def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
+    """Yield the fix of a finding, if it passes verification in this text."""
+    repair = finding.repair
+    if repair is None or repair.source is not checked.result.source:
+        return
+    done = apply_fixes([checked.result], lambda _: [finding], recheck=editor.checker.read, is_wanted=lambda _: True)
+    if done.fixed:
+        action = _action(repair.fix.title, checked, editor, edits=edits_of(repair), finding=finding)
+        action.is_preferred = repair.fix.is_safe or None
+        yield action
+
+
+def _fix_all(checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
+    if not any(item.repair is not None and item.repair.fix.is_safe for item in checked.findings):
+        return
+    before = [other.result for other in editor.review.documents.values()]
+    name = checked.result.source.name
+    done = apply_fixes(
+        before,
+        editor.checker.findings,
+        recheck=editor.checker.read,
+        is_wanted=lambda repair: repair.fix.is_safe and repair.source.name == name,
+    )
+    old, new = checked.result.source.text, done.results[before.index(checked.result)].source.text
+    if old == new:
+        return
+    # Line ends stay with their lines, so that no edit comes between "\r" and "\n".
+    old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    start = _alike(old_lines, new_lines)
+    end = _alike(old_lines[start:][::-1], new_lines[start:][::-1])
+    head, tail = sum(map(len, old_lines[:start])), sum(map(len, old_lines[len(old_lines) - end :]))
+    edit = Edit(head, len(old) - tail, new[head : len(new) - tail])
+    yield _action("fix all that is safe to fix", checked, editor, edits=[edit])
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many lines are the same from the first on."""
+    pairs = enumerate(zip(lines, others, strict=False))
+    return next((at for at, (line, other) in pairs if line != other), min(len(lines), len(others)))
+
+
+def _action(
+    title: str,
+    checked: ReviewedDocument,
+    editor: Editor,
+    *,
+    edits: Iterable[Edit],
+    finding: Optional[Finding] = None,
+) -> types.CodeAction:
+    """Return an action for a finding, or for the whole document."""
+    source, uri = checked.result.source, checked.opened.uri
+    written = [
+        types.TextEdit(span_range(source, Span(edit.start, edit.end), editor.client.encoding), edit.text)
+        for edit in edits
+    ]
+    if editor.client.has_versions:
+        document = types.OptionalVersionedTextDocumentIdentifier(uri, checked.opened.version)
+        whole = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, written)])
+    else:
+        whole = types.WorkspaceEdit(changes={uri: written})
+    if finding is None:
+        return types.CodeAction(title, kind=FIX_ALL, edit=whole)
+    found = [diagnostic(finding, editor.client, uri=editor.review.uri)]
+    return types.CodeAction(title, kind=QUICK_FIX, edit=whole, diagnostics=found)
+
+
+T = TypeVar("T")
+
+
+class OpenDocument(NamedTuple):
+    """An open document in the client's version; `name` is its path, or its URI if it is not a file."""
+
+    uri: str
+    name: str
+    version: Optional[int]
+    text: str
+
+
+class ReviewedDocument(NamedTuple):
+    """An open document with its objects and findings."""
+
+    opened: OpenDocument
+    result: Result
+    findings: tuple[Finding, ...]
+
+
+class Review(NamedTuple):
+    """The open documents by URI, and bugs of this program that occurred; a bug's own results are missing."""
+
+    documents: dict[str, ReviewedDocument]
+    bugs: tuple[Exception, ...] = ()
+
+    @property
+    def open_documents(self) -> tuple[OpenDocument, ...]:
+        return tuple(checked.opened for checked in self.documents.values())
+
+    def uri(self, source: SourceFile) -> str:
+        """Return the URI of a source's document; the source's name if it is not open."""
+        for uri, checked in self.documents.items():
+            if checked.result.source is source:
+                return uri
+        return source.name
+
+
+def review_documents(opened: Iterable[OpenDocument], checker: DocumentChecker, *, before: Review) -> Review:
+    """Check the open documents together. If a bug prevents that, check each one separately."""
+    bugs: list[Exception] = []
+    results: list[tuple[OpenDocument, Result]] = []
+    for document in opened:
+        known = before.documents.get(document.uri)
+        if known is not None and known.opened.text == document.text:
+            results.append((document, known.result))
+            continue
+        # A file contains neither a byte order mark nor single halves of surrogate pairs.
+        text = document.text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        source = SourceFile(document.name, text)
+        results.append((document, _tried(partial(checker.read, source), bugs) or Result(source, ())))
+    together = [result for _, result in results]
+    found = _tried(partial(checker.findings, together), bugs)
+    if found is None:
+        alone = [_tried(partial(checker.findings, [result]), bugs) or [] for result in together]
+        found = [finding for findings in alone for finding in findings]
+    by_source = grouped((id(finding.place.source), finding) for finding in found)
+    documents = {
+        document.uri: ReviewedDocument(document, result, tuple(by_source.get(id(result.source), ())))
+        for document, result in results
+    }
+    return Review(documents, tuple(bugs))
+
+
+def _tried(work: Callable[[], T], bugs: list[Exception]) -> Optional[T]:
+    """Return the result of a call; None if it fails. Record the bug, because other requests still need answers."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 (a bug must not end the session)
+        bugs.append(error)
+        return None
 
 
 def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:

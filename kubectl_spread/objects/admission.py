@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.amounts import quantity, resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.reading.plain import fields, mappings, name_of, Plain, strings
 
 Quantities = dict[str, int]  # resource name -> thousandths
@@ -152,7 +152,7 @@ def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> l
     """Return the errors of one container, or of the pod as a whole."""
     found = []
     for name, text in item.least.items():
-        least, start = quantity.parse(text), f"minimum {name} usage per {item.type} is {text}"
+        least, start = resources.parse(text), f"minimum {name} usage per {item.type} is {text}"
         if name not in requests:
             found.append(f"{start}.  No request is specified")
         elif requests[name] < least:
@@ -160,7 +160,7 @@ def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> l
         elif limits.get(name, least) < least:
             found.append(f"{start}, but limit is {amount_text(name, limits[name])}")
     for name, text in item.most.items():
-        most, start = quantity.parse(text), f"maximum {name} usage per {item.type} is {text}"
+        most, start = resources.parse(text), f"maximum {name} usage per {item.type} is {text}"
         if name not in limits:
             found.append(f"{start}.  No limit is specified")
         elif limits[name] > most:
@@ -169,7 +169,7 @@ def _errors(item: LimitRangeItem, requests: Quantities, limits: Quantities) -> l
             found.append(f"{start}, but request is {amount_text(name, requests[name])}")
     for name, text in item.ratio.items():
         request, limit = requests.get(name, 0), limits.get(name, 0)
-        if request and limit and limit * 1000 > quantity.parse(text) * request:
+        if request and limit and limit * 1000 > resources.parse(text) * request:
             start = f"{name} max limit to request ratio per {item.type} is {text}"
             found.append(f"{start}, but provided ratio is {limit / request:f}")
     return found
@@ -265,5 +265,5 @@ def _totals(spec: Plain) -> tuple[Quantities, Quantities]:
 def amount_text(name: str, thousandths: int) -> str:
     """Return an amount of a quota as the API server writes it."""
     resource = name.removeprefix("requests.").removeprefix("limits.")
-    number = quantity.milli(thousandths) if resource == "cpu" else quantity.whole_units(thousandths)
+    number = resources.milli(thousandths) if resource == "cpu" else resources.whole_units(thousandths)
     return resources.amount(resource, number)

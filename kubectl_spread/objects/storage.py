@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Optional
 
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.reading import read
@@ -186,7 +186,7 @@ def claim(plain: Plain) -> Claim:
         _BIND_COMPLETED in annotations,
         _class_name(metadata, spec),
         frozenset(strings(spec.get("accessModes"))),
-        quantity.parse(requests.get("storage") or 0),
+        resources.parse(requests.get("storage") or 0),
         None if selector is None else compile_selector(constraint.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE),
@@ -208,7 +208,7 @@ def volume(plain: Plain) -> Volume:
     return Volume(
         metadata.get("name") or "",
         _class_name(metadata, spec),
-        quantity.parse(fields(spec, "capacity").get("storage") or 0),
+        resources.parse(fields(spec, "capacity").get("storage") or 0),
         frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
@@ -262,5 +262,5 @@ def capacity(plain: Plain) -> Capacity:
     return Capacity(
         plain.get("storageClassName") or "",
         compile_selector(constraint.label_selector(plain.get("nodeTopology"))),
-        None if most is None else quantity.whole_units(quantity.parse(most)),
+        None if most is None else resources.whole_units(resources.parse(most)),
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.constraints.constraint import (
     DO_NOT_SCHEDULE,
     HONOR,
@@ -167,8 +167,8 @@ _SELECTING = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 def _is_above(request: Any, limit: Any) -> bool:
     """Return whether an amount is above another; False if one cannot be read."""
     try:
-        return quantity.parse(request) > quantity.parse(limit)
-    except quantity.QuantityError:
+        return resources.parse(request) > resources.parse(limit)
+    except resources.QuantityError:
         return False
 
 

@@ -21,7 +21,7 @@ from kubectl_spread.operations.rollouts import RolloutChecker
 from kubectl_spread.operations.selection import missing_targets, own_namespace, Selection
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.sources.live.resources import Question
-from kubectl_spread.text.emit import emit
+from kubectl_spread.text.scalars import emit
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
 

@@ -23,8 +23,8 @@ from kubectl_spread.sources import config, files
 from kubectl_spread.sources.kustomize import kustomizations
 from kubectl_spread.text.compose import compose, Document
 from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
-from kubectl_spread.text.emit import scalar
 from kubectl_spread.text.glob import upwards
+from kubectl_spread.text.scalars import scalar
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import comma_list
 

@@ -36,11 +36,11 @@ from kubectl_spread.explain import replicas
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, SharedDomains
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
+from kubectl_spread.explain.status import find_uncounted, UncountedPods
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, SOFT, TopologySpreadConstraint
-from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
@@ -57,12 +57,11 @@ from kubectl_spread.operations.evidence import (
     without_own,
 )
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import passes_all_but_spread
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # loads the engine
     from kubectl_spread.operations.rollouts import Rollouts

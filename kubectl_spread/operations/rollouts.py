@@ -33,19 +33,18 @@ from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import is_changed, newest_hash, running_pods
 from kubectl_spread.explain.explanation import examine
 from kubectl_spread.explain.placement import Placement
+from kubectl_spread.explain.status import find_uncounted
 from kubectl_spread.kubectl.situation import refused_changes
 from kubectl_spread.objects.constraints import constraint
-from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import created_labels, revision_label
 from kubectl_spread.report.check.rollouts import RolloutKind, RolloutResult
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, UNKNOWN_CLAIMS, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import hard_counts, passes_all_but_spread
-from kubectl_spread.scheduler.unsupported import UNKNOWN_CLAIMS, unsupported_features
 
 STATES = 16_000  # Most ordinary states for all rollouts of one run; so the load of the machine changes no answer.
 _LEAST_STATES = 100  # Fewer states than this are not enough for a rollout.

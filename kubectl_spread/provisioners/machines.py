@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
-from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass

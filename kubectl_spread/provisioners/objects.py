@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.shapes import PARTS
-from kubectl_spread.objects.amounts import quantity, resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.objects.reading import decode
@@ -139,7 +139,7 @@ def _amounts(plain: Any) -> Amounts:
 
 def _units(quantities: resources.Quantities) -> Amounts:
     return {
-        name: quantity.milli(amount) if name == resources.CPU else quantity.whole_units(amount)
+        name: resources.milli(amount) if name == resources.CPU else resources.whole_units(amount)
         for name, amount in quantities.items()
     }
 

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Toleration

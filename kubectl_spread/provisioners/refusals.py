@@ -11,7 +11,7 @@ import json
 from enum import Enum
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.provisioners.requirement import Clash, Requirement
 

@@ -17,7 +17,7 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import numbered, resource, short_name
-from kubectl_spread.text import emit
+from kubectl_spread.text import scalars
 from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST_NAMES = 12  # of candidates
@@ -191,7 +191,7 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
     yield from wrap(f"{head}: {title}", style, hanging="  ")
     if option.changes:
         patches = commands(option)
-        is_alike = len({emit.emit(_without_labels(spec)) for _, spec in option.patches}) == 1
+        is_alike = len({scalars.emit(_without_labels(spec)) for _, spec in option.patches}) == 1
         most = 1 if is_alike and not style.is_detailed else len(patches)
         if style.is_detailed:
             yield from (f"    {line}" for line in _spec_lines(option))
@@ -246,7 +246,7 @@ def _spec_lines(option: Option) -> Iterator[str]:
     """Yield the changed fields as YAML; of each workload where they differ in more than labels."""
     for place in ("template.spec", "strategy"):
         specs = [(key, fields(spec, *place.split("."))) for key, spec in option.patches]
-        texts = grouped((emit.emit(_without_labels(spec)), (key, emit.emit(spec))) for key, spec in specs if spec)
+        texts = grouped((scalars.emit(_without_labels(spec)), (key, scalars.emit(spec))) for key, spec in specs if spec)
         for alike in texts.values():
             names = ", ".join(short_name(key) for key, _ in alike)
             is_own = len({text for _, text in alike}) > 1

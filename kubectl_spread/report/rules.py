@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Optional
 
-from kubectl_spread.lint.finding import RuleMeta, Safety
-from kubectl_spread.lint.rule import documentation
+from kubectl_spread.lint.finding import documentation, RuleMeta, Safety
 from kubectl_spread.report.documents import Plain, to_document
 from kubectl_spread.report.table import Style, table, wrap
 

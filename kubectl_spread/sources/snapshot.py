@@ -296,7 +296,7 @@ def render_snapshot(snapshot: Plain, path: str) -> bytes:
     """Return a Snapshot in the format of the file name: .yaml or .yml, else JSON; compressed for .gz."""
     name = path.removesuffix(".gz")
     if name.endswith((".yaml", ".yml")):
-        from kubectl_spread.text.emit import emit
+        from kubectl_spread.text.scalars import emit
 
         content = emit(snapshot).encode()
     else:

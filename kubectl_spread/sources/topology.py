@@ -15,7 +15,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import joined, RequestError, SourceError
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.node import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.selectors import HOSTNAME, NAMESPACE_NAME, ZONE
@@ -99,8 +99,8 @@ def _group_of(spec: str) -> Plain:
             group[key] = number
             continue
         try:
-            is_negative = quantity.parse(value) < 0
-        except quantity.QuantityError as error:
+            is_negative = resources.parse(value) < 0
+        except resources.QuantityError as error:
             what = f"`{key}` is not a quantity: {written}: {error}; write {_WRITE[key]}"
             raise SourceError("--topology", what) from None
         if is_negative:
@@ -199,8 +199,8 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
 def _check_quantities(entries: Plain, route: Route) -> None:
     for key, amount in entries.items():
         try:
-            is_negative = quantity.parse(amount) < 0
-        except quantity.QuantityError as error:
+            is_negative = resources.parse(amount) < 0
+        except resources.QuantityError as error:
             raise _BadValueError((*route, key), f"{short(amount)}: {error}") from None
         if is_negative:
             raise _BadValueError((*route, key), f"less than 0: {short(amount)}")

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from kubectl_spread.kubectl.grammar import VERBS
+from kubectl_spread.kubectl.parsing import VERBS
 from tests.judge import awkward
 
 Plain = dict[str, Any]

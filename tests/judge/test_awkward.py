@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.kubectl.grammar import VERBS
+from kubectl_spread.kubectl.parsing import VERBS
 from tests.bench.awkward import commands_of
 from tests.judge import awkward
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.selectors import ZONE
 from kubectl_spread.provisioners import reading, refusals, solve
 from kubectl_spread.provisioners.reading import Options, Provisioning

@@ -12,11 +12,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.lint.check_source import check_source, Result
-from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
+from kubectl_spread.lint.finding import documentation, Finding, RuleMeta, RuleTarget
 from kubectl_spread.lint.fixing import apply_fixes, FixResult
 from kubectl_spread.lint.project import Project, RunContext, TargetCluster
 from kubectl_spread.lint.registry import findings_by_object, RULES, sort_findings
-from kubectl_spread.lint.rule import documentation
 from kubectl_spread.operations.known_cluster import KnownCluster
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.sources import policy_file, scheduler_config, snapshot, topology

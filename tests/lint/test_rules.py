@@ -14,9 +14,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.finding import RuleMeta, Safety
+from kubectl_spread.lint.finding import documentation, RuleMeta, Safety
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.rule import documentation
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile

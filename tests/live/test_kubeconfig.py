@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
-from kubectl_spread.objects.amounts.quantity import seconds
+from kubectl_spread.objects.resources import seconds
 from kubectl_spread.sources.live import kubeconfig
 from kubectl_spread.sources.live.flags import Flags
 

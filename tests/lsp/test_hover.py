@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.finding import Finding, RuleMeta
+from kubectl_spread.lint.finding import documentation, Finding, RuleMeta
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.rule import documentation
 from kubectl_spread.lsp.protocol import Client
 from kubectl_spread.lsp.server import hover
 from kubectl_spread.report.rules import title

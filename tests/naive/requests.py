@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, Optional
 
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
@@ -26,7 +26,7 @@ NON_ZERO_DEFAULTS = {"cpu": DEFAULT_MILLI_CPU_REQUEST, "memory": DEFAULT_MEMORY_
 
 @cache
 def parse(text: Any) -> int:
-    return quantity.parse(text)
+    return resources.parse(text)
 
 
 def resource_list(written: Any) -> ResourceList:
@@ -35,7 +35,7 @@ def resource_list(written: Any) -> ResourceList:
 
 def value(name: str, thousandths: int) -> int:
     """Milli-units of CPU, whole units of anything else."""
-    return quantity.milli(thousandths) if name == "cpu" else quantity.whole_units(thousandths)
+    return resources.milli(thousandths) if name == "cpu" else resources.whole_units(thousandths)
 
 
 def is_supported_pod_level_resource(name: str) -> bool:

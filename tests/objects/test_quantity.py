@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 
 FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 NUMERIC = "unable to parse numeric part of quantity"
@@ -53,7 +53,7 @@ CAP = (2**63 - 1) * 1000
 )  # fmt: skip
 def test_a_quantity_is_thousandths_rounded_away_from_zero(value: object, expected: int) -> None:
     """Exact in every suffix, and capped at what an int64 holds."""
-    assert expected == quantity.parse(value)
+    assert expected == resources.parse(value)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_quantity_is_thousandths_rounded_away_from_zero(value: object, expecte
 )  # fmt: skip
 def test_what_is_no_quantity_is_refused_in_the_api_server_s_words(value: object, expected: str) -> None:
     """One of three sentences."""
-    with pytest.raises(quantity.QuantityError) as caught:
-        quantity.parse(value)
+    with pytest.raises(resources.QuantityError) as caught:
+        resources.parse(value)
 
     assert expected == str(caught.value)
 
@@ -85,12 +85,12 @@ def test_what_is_no_quantity_is_refused_in_the_api_server_s_words(value: object,
 )
 def test_cpu_is_milli_units_and_the_rest_whole_ones(thousandths: int, milli: int, whole: int) -> None:
     """`MilliValue` and `Value`, both rounded away from zero."""
-    assert (milli, whole) == (quantity.milli(thousandths), quantity.whole_units(thousandths))
+    assert (milli, whole) == (resources.milli(thousandths), resources.whole_units(thousandths))
 
 
 def test_a_capped_quantity_is_the_largest_int64() -> None:
     """In whole units as in thousandths."""
-    assert (2**63 - 1, 2**63 - 1) == (quantity.whole_units(CAP), quantity.milli(CAP))
+    assert (2**63 - 1, 2**63 - 1) == (resources.whole_units(CAP), resources.milli(CAP))
 
 
 @settings(deadline=None, max_examples=150, derandomize=True, database=None)
@@ -108,4 +108,4 @@ def test_a_quantity_is_its_number_times_its_suffix(sign: str, whole: str, fracti
     expected = min(math.ceil(number * POWERS[suffix] * 1000), CAP)
     text = f"{sign}{whole or '0'}{'' if fraction is None else '.' + fraction}{suffix}"
 
-    assert (-expected if sign == "-" else expected) == quantity.parse(text)
+    assert (-expected if sign == "-" else expected) == resources.parse(text)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.amounts.resources import amount
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.resources import amount
 
 GIB = 2**30
 

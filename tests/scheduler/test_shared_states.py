@@ -8,9 +8,9 @@ import numpy as np
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.resources import Sums
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 

@@ -12,7 +12,7 @@ from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, LEGACY
-from kubectl_spread.text import emit
+from kubectl_spread.text import scalars
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
 
@@ -316,7 +316,7 @@ def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Propo
         yield _edit(
             problem,
             report,
-            f"let {constraint_name(problem, report)} select the pod's own labels: {emit.pairs(labels.items())}",
+            f"let {constraint_name(problem, report)} select the pod's own labels: {scalars.pairs(labels.items())}",
             put_op(route(report, "labelSelector"), {"matchLabels": labels}),
             rank=Rank.MISTAKE,
             gives_up="the pods that were selected so far are no longer counted",
@@ -347,7 +347,7 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
         if old:
             ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
-        title = f"add {emit.pairs(chosen.items())} {where}"
+        title = f"add {scalars.pairs(chosen.items())} {where}"
         yield _edit(problem, report, title, *ops, rank=Rank.SELECTOR, gives_up=_OTHERS_APART)
         return
     common = set.intersection(*map(set, others)) - taken - problem.pod.labels.keys() - PASSING_LABELS

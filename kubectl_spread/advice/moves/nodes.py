@@ -18,9 +18,9 @@ from kubectl_spread.advice.target import Op, put_op
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, OUTAGES, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.selectors import HOSTNAME, LEGACY, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, misspelt, spelling_of

@@ -20,10 +20,10 @@ from kubectl_spread.advice.recreate import PREFERRED, REQUIRED
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.lint.topology_keys import intended_key
-from kubectl_spread.objects.amounts import quantity, resources
-from kubectl_spread.objects.amounts.resources import CPU, MEMORY
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
+from kubectl_spread.objects.resources import CPU, MEMORY
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.preemption import post_filter
@@ -349,8 +349,8 @@ def _lowered(problem: PendingPodProblem, requirement: Requirement) -> Iterator[P
     for at, container in enumerate(containers):
         written = fields(container, "resources", "requests").get(resource)
         if written is not None:
-            thousandths = quantity.parse(written)
-            requests.append(((quantity.milli if resource == CPU else quantity.whole_units)(thousandths), at))
+            thousandths = resources.parse(written)
+            requests.append(((resources.milli if resource == CPU else resources.whole_units)(thousandths), at))
     if not requests:
         return
     request, at = max(requests)

@@ -88,8 +88,8 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
         UsageError: none does.
     """
     from kubectl_spread.explain.messages.parse import parse
+    from kubectl_spread.lint.finding import search
     from kubectl_spread.lint.registry import RULES
-    from kubectl_spread.lint.rule import search
 
     text = " ".join(words)
     found = search(text, RULES.values())

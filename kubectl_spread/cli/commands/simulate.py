@@ -24,7 +24,7 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
 )
 from kubectl_spread.errors import RequestError
-from kubectl_spread.kubectl import grammar, parsing
+from kubectl_spread.kubectl import parsing
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range, StepError
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.text.wording import nearest
@@ -101,10 +101,10 @@ class StepCommand(SectionedCommand):
         return (own, [*step[: len(verb.name.split())], *kept]) if has_names else ([], step)
 
 
-def _unknown(name: str, verb: grammar.Verb | None, known: list[str]) -> str:
+def _unknown(name: str, verb: parsing.Verb | None, known: list[str]) -> str:
     """Return the error for a flag that neither this command nor the verb has."""
     if verb is not None:
-        known += [f"--{flag.name}" for flag in verb.flags if flag.use is not grammar.Use.REFUSED]
+        known += [f"--{flag.name}" for flag in verb.flags if flag.use is not parsing.Use.REFUSED]
     near = meant_flag(name, known) or nearest(name, known)
     of = f" of `{verb.name}`" if verb is not None else ""
     return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
@@ -112,7 +112,7 @@ def _unknown(name: str, verb: grammar.Verb | None, known: list[str]) -> str:
 
 def _unknown_verb(step: list[str]) -> str:
     """Return why the words are no step; empty if they are one, or may become one with the next word."""
-    if not step or (step[0] in grammar.GROUPS and len(step) < 2) or step[0] == "run":
+    if not step or (step[0] in parsing.GROUPS and len(step) < 2) or step[0] == "run":
         return ""
     try:
         parsing.verb_of(step)
@@ -121,7 +121,7 @@ def _unknown_verb(step: list[str]) -> str:
     return ""
 
 
-def _verb(words: list[str]) -> grammar.Verb | None:
+def _verb(words: list[str]) -> parsing.Verb | None:
     """Return the verb of a step by its first words; None if it is incomplete or unknown."""
     try:
         return parsing.verb_of(words)

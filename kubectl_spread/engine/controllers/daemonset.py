@@ -16,9 +16,9 @@ from kubectl_spread.engine.controllers.replicaset import choices
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import of_owner, P, Stage, State
 from kubectl_spread.engine.world import template_pod, World
-from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import NO_EXECUTE, Node
 from kubectl_spread.objects.releases.behaviours import DAEMONSET_SURGE_LEAVES
+from kubectl_spread.objects.resources import scaled_value
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
 

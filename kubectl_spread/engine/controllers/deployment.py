@@ -17,7 +17,7 @@ from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import Deletion, EventKind, Move, P, Stage, to_be_ready
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.amounts.quantity import scaled_value
+from kubectl_spread.objects.resources import scaled_value
 
 _ALIVE, _READY = int(Deletion.ALIVE), int(Stage.READY)  # perf: members of enums are slow
 

@@ -23,7 +23,7 @@ from kubectl_spread.engine import claims
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import P, slot, Stage, to_be_ready, with_slots
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.amounts.quantity import scaled_value
+from kubectl_spread.objects.resources import scaled_value
 
 Groups = tuple[tuple[int, ...], ...]  # disjoint groups of ordinals; each has at least two
 

@@ -16,7 +16,7 @@ from typing import Optional
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import Numbering
-from kubectl_spread.engine.controllers import scale
+from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState
 from kubectl_spread.engine.counting.model import Counts, Model, NotCountable
 from kubectl_spread.engine.draft import Draft
@@ -273,7 +273,7 @@ class CountedRollouts:
         spec: DeploymentSpec = world.specs[state.sets[owner].spec]
         if has_quota(world, state.facts, world.keys[owner].namespace) or world.lasting_refusal(spec.rev, state.facts):
             return False
-        if any(scale.out_of_range(world, state)) or world.classes[world.cls_of(spec.rev)].node_name:
+        if any(replicaset.out_of_range(world, state)) or world.classes[world.cls_of(spec.rev)].node_name:
             return False
         if spec.is_recreate or not all(world.revisions[rev].ends for rev in {spec.rev, *(pod.rev for pod in pods)}):
             return False

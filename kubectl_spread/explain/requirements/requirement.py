@@ -12,7 +12,7 @@ from typing import NamedTuple, NewType, Optional
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns
-from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector
 from kubectl_spread.text.wording import first_of

@@ -9,7 +9,6 @@ from kubectl_spread.lint.rules import (  # noqa: F401 (each declares its rules)
     defaults,
     domains,
     match_label_keys,
-    running,
     selectors,
     services,
     target,

@@ -7,18 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint import queries, topology_keys
-from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
-from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
-from kubectl_spread.lint.rule import (
+from kubectl_spread.lint.finding import (
+    Fix,
+    Knowledge,
+    Label,
     rule,
+    RuleFinding,
     SAFE,
+    Severity,
     UNSAFE,
 )
+from kubectl_spread.lint.queries import constraint_facts, outcome, PREFERRED
 from kubectl_spread.lint.wording import domain, domains, in_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.reading.plain import fields, mappings, value_at
+from kubectl_spread.objects.resources import percentage, scaled_value
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import queries
-from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint.finding import CLUSTER_AUTOSCALER, Fix, KARPENTER, rule, RuleFinding, Severity, UNSAFE
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts, outcome, unreachable_domains
-from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, rule, UNSAFE
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, rule, RuleFinding, SAFE, SCHEDULER, Severity, UNSAFE
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import host_ports, node_values, terms
-from kubectl_spread.lint.rule import rule, SAFE, SCHEDULER, UNSAFE
 from kubectl_spread.lint.topology_keys import SUCCESSORS
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import spread_args

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.lint import fix_builders, queries
-from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint import corrections, queries
+from kubectl_spread.lint.finding import Fix, rule, RuleFinding, Severity, UNSAFE
 from kubectl_spread.lint.queries import (
     constraint_facts,
     hard_constraint_facts,
@@ -21,7 +21,6 @@ from kubectl_spread.lint.queries import (
     with_fewest_replicas,
     with_field,
 )
-from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, domains, in_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
@@ -229,7 +228,7 @@ def hard_zone_and_hostname(subject: Subject) -> Iterator[RuleFinding]:
             subject.route(by_key[HOSTNAME], "whenUnsatisfiable"),
             "use ScheduleAnyway for this one",
             subject.related("the zone's constraint", subject.route(by_key[ZONE], "whenUnsatisfiable")),
-            fix=fix_builders.soften(subject, by_key[HOSTNAME]),
+            fix=corrections.soften(subject, by_key[HOSTNAME]),
         )
 
 

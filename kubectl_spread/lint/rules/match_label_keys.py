@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
+from kubectl_spread.lint import corrections
+from kubectl_spread.lint.finding import EITHER, Fix, Knowledge, rule, RuleFinding, SAFE, Severity, UNSAFE
 from kubectl_spread.lint.queries import replaces_in_place, surge_text
-from kubectl_spread.lint.rule import EITHER, rule, SAFE, UNSAFE
 from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -34,7 +33,7 @@ def per_pod_match_key(subject: Subject) -> Iterator[RuleFinding]:
                     "remove the key",
                     fix=Fix(
                         f"remove `{key}` from matchLabelKeys",
-                        (fix_builders.without_match_key(subject, constraint, key),),
+                        (corrections.without_match_key(subject, constraint, key),),
                     ),
                 )
 
@@ -81,7 +80,7 @@ def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> 
     if near:
         route = subject.route(constraint, "matchLabelKeys", index)
         return Fix(f"write `{near}`", (Put(route, near),))
-    removal = fix_builders.without_match_key(subject, constraint, key)
+    removal = corrections.without_match_key(subject, constraint, key)
     return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
 
 
@@ -145,7 +144,7 @@ def wrong_hash_label(subject: Subject) -> Iterator[RuleFinding]:
         if constraint.label_selector is None or POD_TEMPLATE_HASH not in keys:
             continue
         route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
-        removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
+        removal = corrections.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
         change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
         yield RuleFinding(
             f"the pods of a Rollout have no label `{POD_TEMPLATE_HASH}`, so the key has no effect, and the pods of all "
@@ -179,5 +178,5 @@ def revision_key_on_statefulset(subject: Subject) -> Iterator[RuleFinding]:
             "first new pods may pile up in one domain",
             subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key)),
             f"remove {key}",
-            fix=Fix("count the pods of all revisions", (fix_builders.without_match_key(subject, constraint, key),)),
+            fix=Fix("count the pods of all revisions", (corrections.without_match_key(subject, constraint, key),)),
         )

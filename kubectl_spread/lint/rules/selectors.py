@@ -7,16 +7,20 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
+from kubectl_spread.lint import corrections
+from kubectl_spread.lint.finding import (
+    EITHER,
+    Fix,
+    Knowledge,
+    Label,
+    rule,
+    RuleFinding,
+    Severity,
+    UNSAFE,
+)
 from kubectl_spread.lint.group import Neighbours
 from kubectl_spread.lint.placeholder import has_placeholder
 from kubectl_spread.lint.queries import hard_constraint_facts
-from kubectl_spread.lint.rule import (
-    EITHER,
-    rule,
-    UNSAFE,
-)
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -26,7 +30,7 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import default_release, LATEST
 from kubectl_spread.objects.selectors import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.workloads.workload import lacks_selector, RELEASE_LABELS, REVISION_LABELS
-from kubectl_spread.text import emit
+from kubectl_spread.text import scalars
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import comma_list, count_noun
@@ -55,7 +59,7 @@ def selector_missing(subject: Subject) -> Iterator[RuleFinding]:
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
                 severity=None if is_certain else Severity.INFO,
-                fix=fix_builders.own_selector(subject, constraint, is_safe=not constraint.is_hard),
+                fix=corrections.own_selector(subject, constraint, is_safe=not constraint.is_hard),
             )
             if not is_certain:
                 return  # once for a list
@@ -80,7 +84,7 @@ def selector_empty(subject: Subject) -> Iterator[RuleFinding]:
                 _empty_selector(subject.target.minor),
                 subject.route(constraint, "labelSelector"),
                 subject.selector_hint(),
-                fix=fix_builders.own_selector(subject, constraint),
+                fix=corrections.own_selector(subject, constraint),
             )
 
 
@@ -139,7 +143,7 @@ def selector_misses_own_pods(subject: Subject) -> Iterator[RuleFinding]:
                 severity=Severity.WARNING
                 if (missed[0].key not in subject.labels and lacks_selector(subject.workload))
                 else None,
-                fix=fix_builders.own_selector(subject, constraint),
+                fix=corrections.own_selector(subject, constraint),
                 key=True,
             )
 
@@ -268,7 +272,7 @@ def _without_volatile_labels(
     """Remove the labels from the selector, and let matchLabelKeys take their values from each pod that has them."""
     gone = {route for route, _ in volatile}
     kept = {route[:-1] for route, _ in _written(subject, constraint) if route not in gone}
-    labels = {} if kept else fix_builders.selectable(subject, constraint)
+    labels = {} if kept else corrections.selectable(subject, constraint)
     removed: tuple[Change, ...] = ()
     if kept:
         removed = tuple(
@@ -321,7 +325,7 @@ def selector_too_broad(subject: Subject) -> Iterator[RuleFinding]:
     names = ", ".join(item.title for item in others)
     count = group.count_others(subject)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
-    telling = emit.pairs(next(iter(known.values())).items())
+    telling = scalars.pairs(next(iter(known.values())).items())
     yield RuleFinding(
         f"the constraint also counts the pods of {names}{more}, which then decide where this workload's pods go",
         subject.route(constraint, "labelSelector"),

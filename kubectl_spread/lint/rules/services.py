@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.lint.finding import Fix, Knowledge, Label, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Knowledge, Label, rule, RuleFinding, Severity, UNSAFE
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import terms
-from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, value_at
+from kubectl_spread.objects.resources import percentage, scaled_value
 from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.rule import rule
+from kubectl_spread.lint.finding import rule, RuleFinding, Severity
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import field_versions

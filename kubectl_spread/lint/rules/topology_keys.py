@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from typing import Union
 
 from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.lint import fix_builders, queries, topology_keys
-from kubectl_spread.lint.finding import Fix, Knowledge, RuleFinding, Severity
-from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
-from kubectl_spread.lint.rule import (
+from kubectl_spread.lint import corrections, queries, topology_keys
+from kubectl_spread.lint.finding import (
     EITHER,
+    Fix,
+    Knowledge,
     rule,
+    RuleFinding,
     SAFE,
+    Severity,
 )
+from kubectl_spread.lint.queries import constraint_facts, lacks_nowhere, shadowed_constraints
 from kubectl_spread.lint.topology_keys import intended_key, SUCCESSORS
 from kubectl_spread.lint.wording import domain, list_names, none_of
 from kubectl_spread.lint.workload import Subject
@@ -60,7 +63,7 @@ def unknown_well_known_key(subject: Subject) -> Iterator[RuleFinding]:
                     # Anti-affinity that takes effect may leave pods Pending.
                     Fix(f"write `{known}`", (Put(route, known),), is_safe=not (item.is_required and item.repels))
                     if isinstance(item, queries.Term)
-                    else fix_builders.with_key(subject, item, known)
+                    else corrections.with_key(subject, item, known)
                 )
             yield RuleFinding(
                 f"Kubernetes does not set the label `{key}`. If no node has it, {otherwise or 'all pods stay Pending'}",
@@ -126,7 +129,7 @@ def deprecated_key(subject: Subject) -> Iterator[RuleFinding]:
                 subject.route(constraint, "topologyKey"),
                 f"use `{now}`",
                 severity=Severity.INFO if is_set else None,
-                fix=fix_builders.with_key(subject, constraint, now),
+                fix=corrections.with_key(subject, constraint, now),
             )
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint import corrections
+from kubectl_spread.lint.finding import Label, rule, RuleFinding, Severity, UNSAFE
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import hard_constraint_facts
-from kubectl_spread.lint.rule import rule, UNSAFE
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields, numbered_mappings, Plain
@@ -122,7 +121,7 @@ def zonal_volume_lock(subject: Subject) -> Iterator[RuleFinding]:
                 subject.route(constraint, "whenUnsatisfiable"),
                 "use ScheduleAnyway, or maxSkew: 2",
                 subject.related("the volumes", tied[0][:3], key=True),
-                fix=fix_builders.soften(subject, constraint),
+                fix=corrections.soften(subject, constraint),
             )
 
 

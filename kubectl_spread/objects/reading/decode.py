@@ -9,14 +9,16 @@ Source: sigs.k8s.io/json, Go's encoding/json decode.go (UnmarshalTypeError); sta
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.keys import MOST_PODS
 from kubectl_spread.objects.reading.plain import rows
+from kubectl_spread.objects.workloads.kinds import EVERY, WorkloadKind
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short
 
@@ -283,8 +285,8 @@ def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:
 def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
     if atom is Atom.QUANTITY:
         try:
-            quantity.parse(value)
-        except quantity.QuantityError as error:
+            resources.parse(value)
+        except resources.QuantityError as error:
             return str(error)
         return ""
     if atom is Atom.INT_OR_STRING:
@@ -391,3 +393,84 @@ def _quoted(char: str) -> str:
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_TYPES = types(
+    """\
+StatefulSetOrdinals: start int32
+PersistentVolumeClaim: metadata ObjectMeta; spec PersistentVolumeClaimSpec
+Counts: replicas, parallelism, completions int32; completionMode string; suspend bool; ordinals StatefulSetOrdinals;
+  volumeClaimTemplates []PersistentVolumeClaim
+RollingUpdate: partition, maxUnavailable, maxSurge intstr.IntOrString
+Strategy: type string; rollingUpdate RollingUpdate
+Meta: metadata ObjectMeta
+""",
+    TYPES,
+)
+# A misspelt field of the controller's own selector is kubectl's matter; values of the wrong type refuse the object.
+_SELECTOR = LABEL_SELECTOR._replace(closed=False)
+_MAP_SELECTED = ("ReplicationController", "DeploymentConfig")
+
+
+def workload_problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[Problem]:
+    """Return everything in an object that does not decode. For a kind from the configuration, look only at its pods."""
+    if kind.names:
+        return problems(plain, type_of_kind(kind))
+    found = []
+    for place in kind.places(plain):
+        pod: Any = plain
+        for step in place.template:
+            pod = pod[step]
+        leaf = POD_SPEC if place.template == place.spec else POD_TEMPLATE_SPEC
+        found += [item._replace(route=(*place.template, *item.route)) for item in problems(pod, leaf)]
+    return found
+
+
+@functools.cache
+def type_of_kind(kind: WorkloadKind) -> Struct:
+    """Return the type of a kind, from the root to its pods."""
+    if () in kind.templates:
+        return POD
+    tree: dict[Any, Any] = {}
+    for template in kind.templates:
+        branch = tree
+        for step in template[:-1]:
+            branch = branch.setdefault(step, {})
+        branch[template[-1]] = POD_TEMPLATE_SPEC
+    if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
+        tree["spec"]["leaderWorkerTemplate"]["size"] = Atom.INT32
+    found = _struct(kind, tree, (kind.kind,))
+    return found._replace(fields={**_TYPES["Meta"].fields, **found.fields})
+
+
+def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> Struct:
+    fields = {step: _shape(kind, below, (*passed, step)) for step, below in tree.items()}
+    counts = passed[1:] in (("spec",), ("jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
+    has_counts = counts and not kind.is_foreign and kind.kind != "Service"
+    if not has_counts:
+        return Struct(_name(passed), fields)
+    selector: Shape = MapOf(Atom.STRING) if kind.kind in _MAP_SELECTED else _SELECTOR
+    name = "strategy" if kind.kind == "Deployment" else "updateStrategy"
+    strategy = _TYPES["Strategy"]._replace(name=f"{kind.kind}{name[:1].upper()}{name[1:]}")
+    return Struct(_name(passed), {**_TYPES["Counts"].fields, name: strategy, "selector": selector, **fields})
+
+
+def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> Shape:
+    if not isinstance(tree, dict):
+        leaf: Shape = tree
+        return leaf
+    if EVERY in tree:
+        return ListOf(_shape(kind, tree[EVERY], passed))
+    return _struct(kind, tree, passed)
+
+
+def _name(passed: Route) -> str:
+    """Return Go's name of the type: the kind, its spec, and below that by the fields."""
+    kind, *steps = map(str, passed)
+    if not steps:
+        return kind
+    if steps == ["spec"]:
+        return f"{kind}Spec"
+    if kind == "CronJob":
+        return "JobTemplateSpec" if steps == ["spec", "jobTemplate"] else "JobSpec"
+    return "".join(step[:1].upper() + step[1:] for step in steps if step != "spec")

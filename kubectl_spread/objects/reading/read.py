@@ -16,8 +16,8 @@ import marshal
 import re
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
-from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume

@@ -11,8 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Generic, Optional, TypeVar
 
-from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.releases.version import LAST_MINOR, LATEST, Release, release_of
+from kubectl_spread.objects.resources import Sums
 
 T = TypeVar("T")
 

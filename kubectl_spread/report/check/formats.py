@@ -16,9 +16,8 @@ from typing import NamedTuple, Optional
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.finding import Finding, RuleMeta, Severity
+from kubectl_spread.lint.finding import documentation, Finding, RuleMeta, Severity
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report import documents
 from kubectl_spread.report.check.baseline import identity
 from kubectl_spread.report.check.report import CheckReport
@@ -36,7 +35,7 @@ from kubectl_spread.report.documents import (
 from kubectl_spread.report.rules import markdown
 from kubectl_spread.report.table import unpainted
 from kubectl_spread.report.wording import name
-from kubectl_spread.text.emit import emit
+from kubectl_spread.text.scalars import emit
 from kubectl_spread.text.source import Place, Span
 from kubectl_spread.text.wording import safe
 

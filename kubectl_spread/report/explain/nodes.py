@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.node_view import NodeView, NotConsidered
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.amounts.resources import amount
+from kubectl_spread.objects.resources import amount
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.table import Block, Rows, Style

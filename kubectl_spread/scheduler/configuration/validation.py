@@ -15,11 +15,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.objects.amounts.resources import is_extended
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.constraints.spread_args import FieldPlace, LocatedError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields, Plain
+from kubectl_spread.objects.resources import is_extended
 from kubectl_spread.objects.selectors import key_errors, parse_int64, value_errors
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

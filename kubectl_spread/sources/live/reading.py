@@ -15,11 +15,11 @@ from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.shapes import prune_object, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
-from kubectl_spread.objects.amounts.quantity import seconds
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import as_text, fields, numbered_mappings, Plain, value_at
 from kubectl_spread.objects.reading.read import PodReader
 from kubectl_spread.objects.releases.version import nearest_release, note_on, Release, server_release
+from kubectl_spread.objects.resources import seconds
 from kubectl_spread.sources.live import kubeconfig, resources
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import (

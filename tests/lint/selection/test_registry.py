@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import kubectl_spread.lint
-from kubectl_spread.lint.finding import RuleMeta, RuleTarget
+from kubectl_spread.lint.finding import CHECKS, RuleMeta, RuleTarget
 from kubectl_spread.lint.registry import RULES, superseded_rules
-from kubectl_spread.lint.rule import CHECKS
 from tests.lint.cases import WITH_A_MODULE
 
 NAMES = {rule.name for rule in RULES.values()}

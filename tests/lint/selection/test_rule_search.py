@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.lint.finding import search
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.rule import search
 
 
 def found(text: str) -> list[str]:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns, Int64s
-from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import BALANCE_BY_DEVIATION, BALANCE_COMPARES, BALANCE_SKIPS
 from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.resources import CPU, MEMORY
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeScores
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, Plain, Plugin, SameScore, ScoreState

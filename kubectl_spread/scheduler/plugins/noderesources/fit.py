@@ -14,14 +14,6 @@ import numpy as np
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import Bools, Columns, Int64s, wrapped
-from kubectl_spread.objects.amounts.resources import (
-    CPU,
-    EPHEMERAL_STORAGE,
-    is_extended,
-    is_scalar,
-    is_scheduled,
-    MEMORY,
-)
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.behaviours import (
@@ -31,6 +23,14 @@ from kubectl_spread.objects.releases.behaviours import (
     FIT_TOO_LARGE_IS_FINAL,
 )
 from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.resources import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    is_extended,
+    is_scalar,
+    is_scheduled,
+    MEMORY,
+)
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeScores, NodeValues
 from kubectl_spread.scheduler.framework.plugin import (

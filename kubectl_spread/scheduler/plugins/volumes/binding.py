@@ -14,8 +14,8 @@ import numpy as np
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
+from kubectl_spread.objects import resources
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import (
@@ -197,7 +197,7 @@ class _State(FilterState):
         storage = self._storage.storage
         if not claim.request or storage_class.provisioner not in storage.tracks_capacity:
             return 0
-        size = quantity.whole_units(claim.request)
+        size = resources.whole_units(claim.request)
         for capacity in storage.capacities:
             fits = capacity.most is not None and capacity.most >= size
             if capacity.storage_class == storage_class.name and fits and capacity.topology.matches(labels):

@@ -1,1 +1,0 @@
-"""Quantities, and the resources that pods request."""
