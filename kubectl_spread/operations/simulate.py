@@ -24,11 +24,12 @@ from kubectl_spread.engine.results.summary import (
     Recovery,
     Release,
     Simulation,
+    StepSummary,
     summarize,
     Verdict,
     WorkloadSummary,
 )
-from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
+from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.deletion import lost_data
@@ -177,7 +178,8 @@ def simulate_commands(
     played = tuple(played_step(*step, number=number, has_frames=has_frames) for number, step in every)
     played = tuple(
         item._replace(
-            notes=tuple(dict.fromkeys((*item.notes, *_lost(step), *scene.missing(step), *scene.about_new_nodes(step))))
+            summary=scene.on_own_nodes(item.summary) if step.parts else item.summary,
+            notes=tuple(dict.fromkeys((*item.notes, *_lost(step), *scene.missing(step), *scene.about_new_nodes(step)))),
         )
         for item, step in zip(played, answer.steps, strict=True)
     )
@@ -254,6 +256,18 @@ class SimulationSetup:
         for key in dict.fromkeys(workload_of(pod, cluster) for pod in left):
             if key.kind in reading.KINDS and key not in cluster.controllers:
                 yield only_pods(key, cluster)
+
+    def on_own_nodes(self, summary: StepSummary) -> StepSummary:
+        """Return the summary of parts, whose nodes stand for others, with the nodes that hold pods in the facts."""
+        nodes = {(pod.namespace, pod.name): pod.node_name for pod in self._read.known.cluster.pods}
+        held = {
+            item.key: tuple(
+                pod._replace(node=nodes.get((item.key.namespace, pod.name), pod.node)) if pod.is_original else pod
+                for pod in item.held
+            )
+            for item in summary.workloads
+        }
+        return summary._replace(workloads=tuple(item._replace(held=held[item.key]) for item in summary.workloads))
 
     @property
     def errors(self) -> tuple[SourceError, ...]:
@@ -476,7 +490,7 @@ def _with_quotas(
     A rollout may need room for all its pods.
     """
     refused = {item.key: item for item in last.summary.workloads if item.refusal and item.key.kind != "DaemonSet"}
-    if not refused or not step.outcomes:
+    if not refused or not step.outcomes or len(read.known.cluster.nodes) > _ADVISED:
         return ()
     from kubectl_spread.advice.target import command, quota_commands  # 20 ms
 
@@ -537,6 +551,7 @@ def _recovery(
     held = {name: node for name, node in held.items() if node} or held
     if not held or len(read.known.cluster.nodes) > _ADVISED:
         return None
+    limits = request.limits._replace(mode=Mode.FIRST) if step.parts else request.limits  # too many orders
     before = request.commands[:-1] if last.summary.refused else request.commands
     stuck: dict[str, str] = {}
     while True:
@@ -554,7 +569,7 @@ def _recovery(
         for way, commands in lines.items():
             scene, more = SimulationSetup(read), tuple(map(parse_text, commands))
             effects = [effect(command, scene.situation) for command in (*before, *more)]
-            end = scene.play((item.ops for item in effects), request.limits, watch).steps[-1]
+            end = scene.play((item.ops for item in effects), limits, watch).steps[-1]
             mine = [pod for outcome in end.outcomes for pod in outcome.pods if (pod.namespace, pod.name) in held]
             if not mine or any(pod.is_terminating for pod in mine):
                 continue
@@ -572,7 +587,7 @@ def _recovery(
         if helped == held or not helped:
             pods = {name.name: tuple(sorted(places[name])) for name in helped}
             kept = {way: lines[way] for way in ways if pods}
-            return Recovery(tuple(nodes), pods, kept, stuck, is_instead=bool(last.summary.refused))
+            return Recovery(tuple(nodes), pods, kept, stuck, bool(last.summary.refused), bool(step.parts))
         held = helped
 
 

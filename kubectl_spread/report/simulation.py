@@ -310,7 +310,8 @@ def _recovery_lines(item: Recovery, style: Style) -> Iterator[str]:
     where = "; ".join(first_of(places, _MOST_NAMED, _more))
     for title, commands in recovery(item):
         yield from wrap(title, style, hanging="  ", colour="cyan")
-        yield from _indented([f"Afterwards {where}." if where else ""], style)
+        example = "for example " if item.is_example else ""
+        yield from _indented([f"Afterwards {example}{where}." if where else ""], style)
         yield from (f"  $ {style.command(command)}" for command in commands)
         where = ""
 
@@ -343,7 +344,9 @@ def _workloads(
         if has_domains:
             yield lines
         else:
-            reason = "" if style.is_detailed else "\n".join(lines).replace(item.key.name, "")
+            reason = "" if style.is_detailed else "\n".join(lines)
+            for word in (name(item.key), item.key.name, *(pod.node for pod in item.held)):
+                reason = reason.replace(word, "")
             plain.append((reason or item.key, name(item.key), lines))
     yield [
         *hang_indent(together(plain), style.width),

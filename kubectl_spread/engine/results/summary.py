@@ -321,7 +321,10 @@ def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
     """Return the summary of a part with one workload for another workload of the same shape."""
     name = f"{key.name}-*"
     return summary._replace(
-        workloads=tuple(item._replace(key=key) for item in summary.workloads),
+        workloads=tuple(
+            item._replace(key=key, held=tuple(pod._replace(name=f"{key.name}-{pod.ordinal}") for pod in item.held))
+            for item in summary.workloads
+        ),
         refused=tuple(item._replace(owner=key, pod=name) for item in summary.refused),
         endings=tuple(
             item._replace(
@@ -668,6 +671,7 @@ class Recovery(NamedTuple):
 
     pods: their names, each with the nodes that it may get then. ways: each was simulated after the steps. stuck: other
     such pods, which stay Pending then, and why. is_instead: the last step waits for the pods, and was left out.
+    is_example: only one order was simulated.
     """
 
     nodes: tuple[str, ...]
@@ -675,6 +679,7 @@ class Recovery(NamedTuple):
     ways: dict[Release, tuple[str, ...]]
     stuck: dict[str, str]
     is_instead: bool = False
+    is_example: bool = False
 
 
 class PlayedStep(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.engine import run as engine_run
 from tests.cli import running_objects as shop
 from tests.timeline.test_run import deployment, node, replica_set, running, THREE_ZONES
 
@@ -618,3 +619,20 @@ def test_a_rollout_that_a_quota_stops_needs_room_for_the_surge(facts: Path, caps
     assert simulate(facts, objects, "rollout", "restart", "deploy/web", "-n", "app") == 1
     ways = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  $ ")]
     assert ways == ["""  $ kubectl patch resourcequota team -n app --type=merge -p '{"spec":{"hard":{"pods":"4"}}}'"""]
+
+
+def test_pods_of_parts_are_on_their_own_nodes(
+    facts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part has one node for all that are alike; the pod that stays Terminating is not there."""
+    monkeypatch.setattr(engine_run, "_STATES_BEFORE_PARTS", 0)
+    monkeypatch.setattr(engine_run, "_FEW_NODES", 0)
+    monkeypatch.setattr(engine_run, "_FEW_NEW", -1)
+    objects = [node(f"{zone}{at}", zone) for zone in "ab" for at in range(1, 4)]
+    for number in range(1, 4):
+        own = json.loads(json.dumps(stateful(f"a{number}", "b1")).replace('"db', f'"db{number}'))
+        objects += own
+
+    assert simulate(facts, objects, "lose", "zone=a", "--details") == 1
+    told = capsys.readouterr().out
+    assert all(f"db{at}-0 stays Terminating on a{at}, and is not created again" in told for at in range(1, 4))
