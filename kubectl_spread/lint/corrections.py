@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Fix
@@ -97,6 +98,8 @@ def hint_for_type(problem: decode.Problem, value: Any, *, written: str) -> str:
         return f'write "{written}"' if len(written) <= _LONGEST_QUOTED else "put the value in quotes"
     if problem.expected in INTEGERS and isinstance(value, str):
         return "write the number without quotes" if value.strip().lstrip("+-").isdecimal() else ""
+    if problem.expected is decode.Atom.QUANTITY and isinstance(value, str):
+        return _hint_for_quantity(value)
     is_block = not written.startswith(("[", "{"))
     if isinstance(value, list) and isinstance(problem.expected, (decode.Struct, decode.MapOf)):
         return "remove the dash: it is a mapping, not a list" if is_block else "it is a mapping, not a list"
@@ -110,7 +113,17 @@ _TYPES = {
     decode.Atom.BOOL: "true or false",
     decode.Atom.INT32: "a whole number",
     decode.Atom.INT64: "a whole number",
+    decode.Atom.QUANTITY: "a quantity",
 }
+_UNITS = ("Ki", "Mi", "Gi", "Ti", "k", "M", "G", "T")
+
+
+def _hint_for_quantity(value: str) -> str:
+    """Return `write 1G` for `1Gb`; empty if the unit that is meant is unknown."""
+    number = value.rstrip(string.ascii_letters + " ")
+    unit = value[len(number) :].strip().lower()
+    near = "m" if unit == "m" else next((name for name in _UNITS if unit.startswith(name.lower())), "")
+    return f"write {number}{near}" if number and near else ""
 
 
 def type_sentence(problem: decode.Problem, message: str, *, written: str) -> str:

@@ -68,6 +68,10 @@ def test_a_missing_skew_and_a_wrong_one_have_hints_of_their_own(fields: str, exp
         (constraint("maxSkew: 1, labelSelector: [a]"), "it is a mapping, not a list"),
         (constraint("maxSkew: 1, matchLabelKeys: {a: b}"), "make it a list: put it in brackets"),
         ("  topologySpreadConstraints:\n    maxSkew: 1\n", "make it a list: start with a dash"),
+        ("  containers: [{name: c, resources: {requests: {memory: 1Gb}}}]\n", "write 1G"),
+        ("  containers: [{name: c, resources: {requests: {memory: 100mi}}}]\n", "write 100Mi"),
+        ("  containers: [{name: c, resources: {requests: {cpu: 500 m}}}]\n", "write 500m"),
+        ("  containers: [{name: c, resources: {requests: {cpu: 2cores}}}]\n", ""),
         (
             "  topologySpreadConstraints:\n  - maxSkew: 1\n    labelSelector:\n    - matchLabels: {a: b}\n",
             "remove the dash: it is a mapping, not a list",
