@@ -21,9 +21,9 @@ from typing import Any, Optional
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kubectl_spread import exporter as servers
 from kubectl_spread.cli.main import run
-from kubectl_spread.exporter import server as servers
-from kubectl_spread.exporter.server import ExporterServer, Poller
+from kubectl_spread.exporter import ExporterServer, Poller
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest, workload_status
 from kubectl_spread.report.status import prometheus_text

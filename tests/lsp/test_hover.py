@@ -6,8 +6,7 @@ import pytest
 
 from kubectl_spread.lint.finding import documentation, Finding, RuleMeta
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lsp.protocol import Client
-from kubectl_spread.lsp.server import hover
+from kubectl_spread.lsp import Client, hover
 from kubectl_spread.report.rules import title
 from kubectl_spread.text.source import Place, SourceFile, Span
 

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection import Config, LintPolicy
-from kubectl_spread.lsp.server import ignore_edit
+from kubectl_spread.lsp import ignore_edit
 from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.text.edit import with_edits
 from kubectl_spread.text.source import SourceFile

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.lsp.protocol import offset, position
+from kubectl_spread.lsp import offset, position
 from kubectl_spread.text.source import SourceFile
 
 TEXTS = st.text(alphabet="ab \r\n\u00e9\u2028\x0c\U0001f600", max_size=30)

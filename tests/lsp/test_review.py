@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection import Config, LintPolicy
-from kubectl_spread.lsp.server import OpenDocument, Review, review_documents
+from kubectl_spread.lsp import OpenDocument, Review, review_documents
 from kubectl_spread.operations.rule_choice import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 

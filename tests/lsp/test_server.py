@@ -447,7 +447,7 @@ def test_messages_that_are_none_are_survived() -> None:
 BROKEN = """
 from kubectl_spread.lint.selection import Config, LintPolicy
 from kubectl_spread.operations.rule_choice import DocumentChecker
-from kubectl_spread.lsp.server import serve
+from kubectl_spread.lsp import serve
 
 class Broken(DocumentChecker):
     def findings(self, results):

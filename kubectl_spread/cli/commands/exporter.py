@@ -111,7 +111,7 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
     """Serve until a signal arrives; return the exit code."""
     import gc
 
-    from kubectl_spread.exporter.server import ExporterServer, Poller
+    from kubectl_spread.exporter import ExporterServer, Poller
 
     gc.enable()  # a long-running program needs garbage collection
     try:

@@ -57,7 +57,7 @@ def command(
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output must be open: an editor communicates through them")
     try:
-        from kubectl_spread.lsp.server import serve
+        from kubectl_spread.lsp import serve
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _OF_THE_EXTRA:
             raise

@@ -29,7 +29,7 @@ def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
 @pytest.mark.slow
 def test_a_module_of_ours_that_is_missing_is_a_bug() -> None:
     code = (
-        "import sys; sys.modules['kubectl_spread.lsp.server'] = None;"
+        "import sys; sys.modules['kubectl_spread.lsp'] = None;"
         "from kubectl_spread.cli.main import run; sys.exit(run(['lsp']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, input="")

@@ -1,1 +1,0 @@
-"""The language server: findings of `check` in an editor."""
