@@ -223,6 +223,7 @@ def played_step(
         if node in stopping:
             later, are = drained[0][at:], "is" if at + 1 == len(drained[0]) else "are"
             notes.append(f"{comma_list(later)} {are} cordoned, and not drained, because kubectl waits for {node} first")
+            notes += ["the numbers are those of a drain that goes on with the next nodes"] if step.parts else []
             break
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
 

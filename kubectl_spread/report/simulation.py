@@ -474,7 +474,8 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
         parts.append(f"{counted(item.restarted, 'old pod')} deleted")
         parts += [f"{item.terminating} of them still Terminating"] if item.terminating.most else []
     if item.pending.most:
-        parts.append(f"{item.pending} Pending")
+        earlier = f" ({item.pending_before} before)" if item.pending.least > item.pending_before.least > 0 else ""
+        parts.append(f"{item.pending} Pending{earlier}")
     if item.not_created.most:
         parts.append(f"{item.not_created} not created")
     if item.out_of_reach.most and item.verdict is not Verdict.COMPLETES:

@@ -83,7 +83,7 @@ class WorkloadSummary(NamedTuple):
     terminating: number of the restarted pods that still exist, because their nodes do not answer or a finalizer holds
     them. held: those of a StatefulSet, which creates no other pods of their names. astray: pods that were on nodes
     which the cluster facts lack. refused: the API server's message if it refuses new pods on the way. out_of_reach:
-    number of a DaemonSet's pods on nodes that do not answer.
+    number of a DaemonSet's pods on nodes that do not answer. pending_before: as pending.
     """
 
     key: ObjectKey
@@ -109,6 +109,7 @@ class WorkloadSummary(NamedTuple):
     astray: tuple[PodState, ...] = ()
     refused: str = ""
     out_of_reach: Range = Range(0, 0)
+    pending_before: Range = Range(0, 0)
 
 
 class PendingPods(NamedTuple):
@@ -505,6 +506,7 @@ class _Summary:
             )
             if key.kind == "DaemonSet"
             else Range(0, 0),
+            range_of(state.pending for state in before),
         )
 
     @cached_property

@@ -636,3 +636,15 @@ def test_pods_of_parts_are_on_their_own_nodes(
     assert simulate(facts, objects, "lose", "zone=a", "--details") == 1
     told = capsys.readouterr().out
     assert all(f"db{at}-0 stays Terminating on a{at}, and is not created again" in told for at in range(1, 4))
+
+
+def test_a_pod_that_was_pending_before_is_not_the_step_s(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = running("web-abc", "web-abc-0", "", template_hash="abc")
+    waiting["spec"].pop("nodeName")
+    waiting["status"] = {"phase": "Pending"}
+    full = node("a1", "a")
+    full["status"]["allocatable"] = {"cpu": "0", "pods": "9"}
+    objects = [deployment(1), replica_set("web-abc", 1, template_hash="abc"), waiting, full]
+
+    assert simulate(facts, objects, "scale", "deploy/web", "-n", "app", "--replicas=3") == 1
+    assert "gets stuck: 0 of 3 pods ready, 3 Pending (1 before)\n" in capsys.readouterr().out
