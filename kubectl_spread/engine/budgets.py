@@ -7,13 +7,12 @@ pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 from __future__ import annotations
 
 from collections import Counter
-from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.state import P, Stage, State
 from kubectl_spread.engine.world import World
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import percentage, scaled_value
 
 ALWAYS_ALLOW = "AlwaysAllow"
@@ -34,9 +33,26 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> tuple[int, 
     others = [pod for pod in world.background if _selects(budget, pod.cls)]
     healthy = sum(pod.stage == Stage.READY and not pod.end for pod in selected)
     healthy += sum(bool(pod.node_name) and not pod.terminating and pod.is_ready is not False for pod in others)
-    expected, desired = _wanted(budget, selected, others, world=world, state=state)
-    is_strict = expected <= 0 or desired is None or spec_error(budget)
-    return healthy, desired or 0, 0 if is_strict else max(0, healthy - (desired or 0))
+    least, most = budget.min_available, budget.max_unavailable
+    if most is None and isinstance(least, int):
+        expected, desired = len(selected) + len(others), least
+    else:
+        # Controllers of pods that take no part count with their scales, too; pods without one are ignored.
+        counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
+        unchanged = Counter(key for pod in others if (key := world.cluster.top_owner(pod)) is not None)
+        expected = replicaset.expected_replicas(world, state, selected)
+        expected += sum(
+            replicaset.of(world.cluster.controllers.get(key), pods)
+            for key, pods in unchanged.items()
+            if key not in counted
+        )
+        number = scaled_value(least if most is None else most, expected, round_up=True)
+        desired = max(0, expected - number) if most is not None and number is not None else number or 0
+        owners = {cls.owner for cls in (*(world.classes[pod.cls] for pod in selected), *(pod.cls for pod in others))}
+        if number is None or any(owner is not None and owner.kind in replicaset.WITHOUT_SCALE for owner in owners):
+            expected = 0  # The budget sets no limit, or a controller of a pod has no scale: it allows no eviction.
+    is_strict = expected <= 0 or spec_error(budget)
+    return healthy, desired, 0 if is_strict else max(0, healthy - desired)
 
 
 def _selects(budget: DisruptionBudget, cls: PodClass) -> bool:
@@ -59,30 +75,6 @@ def spec_error(budget: DisruptionBudget) -> str:
     if percent is None:
         return f'{field} "{value}" is neither a number nor a percentage'
     return f'{field} "{value}" is more than 100%' if percent > _WHOLE else ""
-
-
-def _wanted(
-    budget: DisruptionBudget, selected: list[P], others: list[Pod], *, world: World, state: State
-) -> tuple[int, Optional[int]]:
-    """Return the expected and the healthy pods that a budget wants; None instead of the latter if it sets no limit.
-
-    The first is 0 if a controller of a pod has no scale: the budget then allows no eviction.
-    """
-    least, most = budget.min_available, budget.max_unavailable
-    if most is None and isinstance(least, int):
-        return len(selected) + len(others), least
-    # Controllers of pods that take no part count with their scales, too; pods without one are ignored.
-    counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
-    unchanged = Counter(key for pod in others if (key := world.cluster.top_owner(pod)) is not None)
-    expected = replicaset.expected_replicas(world, state, selected)
-    expected += sum(
-        replicaset.of(world.cluster.controllers.get(key), pods) for key, pods in unchanged.items() if key not in counted
-    )
-    number = scaled_value(least if most is None else most, expected, round_up=True)
-    wanted = max(0, expected - number) if most is not None and number is not None else number
-    owners = {cls.owner for cls in (*(world.classes[pod.cls] for pod in selected), *(pod.cls for pod in others))}
-    has_scale = all(owner is None or owner.kind not in replicaset.WITHOUT_SCALE for owner in owners)
-    return expected if has_scale else 0, wanted
 
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."

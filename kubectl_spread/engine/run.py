@@ -419,15 +419,14 @@ class _Player:
         return Answer(tuple(found), tuple(self._world.notes))
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
-        if not begun:
-            none = self._symmetry(self._start)
-            return StepAnswer((), Basis.STATE_LIMIT, 0, 0, {}, {}, none, gaps=self._world.gaps, is_start_exact=is_exact)
         starts = [item.state for item in begun]
-        symmetries = [self._symmetry(start) for start in starts]
+        symmetries = [self._symmetry(start) for start in starts or [self._start]]
+        message = self._oracle.message if self._limits.has_messages else lambda *_: ""
+        views = [View(self._world, start, message=message) for start in starts or [self._start]]
         found = self._look(begun, symmetries)
         outcomes: dict[State, Outcome] = {}
-        for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
-            view, interchange = self._view(start), Interchange(symmetry, *before.interchange.symmetries)
+        for item, start, view, symmetry, before in zip(found, starts, views, symmetries, befores, strict=False):
+            interchange = Interchange(symmetry, *before.interchange.symmetries)
             for end in (*item.steady, *item.loops):
                 state = forget_refusals(end)
                 if state not in outcomes:
@@ -446,7 +445,7 @@ class _Player:
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
-            answer.skews(self._view(starts[0]), states) if self._limits.has_messages else {},
+            answer.skews(views[0], states) if self._limits.has_messages else {},
             symmetries[0],
             any(item.loops for item in found),
             befores,
@@ -459,15 +458,11 @@ class _Player:
     def _symmetry(self, start: State) -> Symmetry:
         return Symmetry(self._world, start, self._named, joined=self._joined, keeps_ordinals=self._keeps_ordinals)
 
-    def _view(self, start: State) -> View:
-        message = self._oracle.message if self._limits.has_messages else lambda *_: ""
-        return View(self._world, start, message=message)
-
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
         budget = Budget(limits.max_states, self._watch.saw)
         found: list[Exploration] = []
-        for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
+        for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=False):
             if not is_settled:
                 found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
                 continue
