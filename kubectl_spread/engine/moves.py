@@ -22,7 +22,6 @@ from kubectl_spread.engine.reductions import Reduction
 from kubectl_spread.engine.refusals import has_quota
 from kubectl_spread.engine.search.symmetry import distinct, first_twins, Twins
 from kubectl_spread.engine.state import (
-    Bindings,
     Deletion,
     ENDING,
     EventKind,
@@ -38,7 +37,6 @@ from kubectl_spread.engine.state import (
     Step,
     to_be_ready,
     Way,
-    Ways,
 )
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import NamespacedName
@@ -137,8 +135,8 @@ class Moves:
         draft.allowed = None
         return self.settle(draft)
 
-    def after(self, begun: State) -> Sequence[Way]:
-        """Return every step of a state, each computed when it is taken; empty if the state is steady."""
+    def after(self, begun: State) -> Iterable[Way]:
+        """Return every step of a state, each computed when it is taken; an empty list if the state is steady."""
         state = begun
         deciding = self._decided(state)
         if deciding:
@@ -146,7 +144,7 @@ class Moves:
         created = self._created(state)
         if created:
             may_join = reductions.later_creations(self._world, Draft(self._world, state))
-            return [*created, *self._victims(state), *(Ways(self._free(state)) if may_join else self._by_user(state))]
+            return [*created, *self._victims(state), *(self._free(state) if may_join else self._by_user(state))]
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
@@ -154,13 +152,13 @@ class Moves:
             others = (
                 find(state) for find in (self._ended, self._by_user, self._autoscaled, self._acted, self._lagging)
             )
-            return [*victims, *Ways(self._scheduled(state)), *itertools.chain.from_iterable(others)]
+            return [*victims, *self._scheduled(state), *itertools.chain.from_iterable(others)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
-        free = Ways(self._free(state))
-        if free:
-            return free
+        free = self._free(state)
+        for way in free:  # The others are found when they are taken.
+            return itertools.chain([way], free)
         # All remaining pods become ready, or else all remaining deletions finish.
         bound = to_be_ready(state.pods)
         if bound:
@@ -175,11 +173,11 @@ class Moves:
         provided = [partial(self._with_nodes, state, new) for new in nodes.additions(self._world, state)]
         return provided or self._given_up(state)
 
-    def _free(self, state: State) -> Iterator[Sequence[Way]]:
+    def _free(self, state: State) -> Iterator[Way]:
         """Yield the steps that may come in any order."""
         yield from self._scheduled(state)
         for find in (self._ended, self._went_on, self._by_user, self._by_nodes, self._autoscaled, self._acted):
-            yield list(find(state))
+            yield from list(find(state))
 
     def _acted(self, state: State) -> Iterator[Way]:
         """Yield ways in which one controller makes one change, unless they all act at once."""
@@ -298,11 +296,11 @@ class Moves:
                 number = pod.ordinal if group < 0 else own.free[group][0]
         return (pod.owner, pod.rev, self._world.shape(pod.cls), pod.nominated, pod.is_new, pod.is_tried, number)
 
-    def _scheduled(self, state: State) -> Iterator[Sequence[Way]]:
+    def _scheduled(self, state: State) -> Iterator[Way]:
         """Yield the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
-        return (ways for _, ways in self._attempts(state))
+        return (way for _, ways in self._attempts(state) for way in ways)
 
-    def _attempts(self, state: State) -> Iterator[tuple[P, Sequence[Way]]]:
+    def _attempts(self, state: State) -> Iterator[tuple[P, list[Way]]]:
         """Yield waiting pods whose turn it may be, of each kind one, with the possible ends of an attempt."""
         limit: Optional[int] = None
         classes = self._world.classes
@@ -343,12 +341,12 @@ class Moves:
         ]
         return state._replace(pods=tuple(sorted(pods)))
 
-    def _tried(self, state: State, pod: P) -> Sequence[Way]:
+    def _tried(self, state: State, pod: P) -> list[Way]:
         hosts = self._oracle.hosts(pod, state)
         if hosts:
             others = len(hosts) - 1
             chosen = hosts if not others else first_twins(hosts, self._twins(state))
-            return Bindings(partial(bind, self._world, self._oracle, state, pod, others=others), chosen)
+            return [partial(bind, self._world, self._oracle, state, pod, node, others=others) for node in chosen]
         options = self._oracle.evictions(pod, state)
         if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
             return [partial(self._not_nominated, state, pod)]

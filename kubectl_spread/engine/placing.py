@@ -24,7 +24,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
@@ -34,7 +34,7 @@ from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.limit import Budget, weight
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import first_twins, Symmetry
-from kubectl_spread.engine.state import Bindings, NO_ORDINAL, P, PENDING, Stage, State, Way
+from kubectl_spread.engine.state import NO_ORDINAL, P, PENDING, Stage, State, Way
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import REGION, ZONE
@@ -51,10 +51,10 @@ def first_by_name(hosts: NodeIndices) -> int:
     return int(hosts[0])
 
 
-def seeded_pick(seed: int) -> Pick:
-    """Return a pick at random, the same ones for the same seed."""
+def seeded_pick(seed: int) -> Callable[[Any], Any]:
+    """Return a pick at random among nodes or ways, the same ones for the same seed."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
-    return lambda hosts: int(hosts[generator.randrange(len(hosts))])
+    return lambda choices: choices[generator.randrange(len(choices))]
 
 
 class Binding(NamedTuple):
@@ -278,14 +278,14 @@ def every_placement(new: NewPods, *, max_states: int, runs: int) -> PlacementOut
         ends = [search.run(explore.first)]
         for seed in range(runs - 1 if search.has_choice else 0):
             search.renew()
-            ends.append(search.run(_at_random(seed)))
+            ends.append(search.run(seeded_pick(seed)))
         return PlacementOutcomes(tuple(map(_counts, ends)), Basis.SAMPLE, len(ends))
     found = explore.everything(search, [search.start], canonical=search.canonical, budget=Budget(max_states))
     if found.is_exhaustive:
         may_preempt = found.states > 1 and any(map(search.may_preempt, found.steady))
         basis = Basis.NOT_SIMULATED if may_preempt else Basis.ALL_OUTCOMES
         return PlacementOutcomes(tuple(map(_counts, found.steady)), basis, len(found.steady), search.symmetry)
-    ends = [search.run(explore.first), *(search.run(_at_random(seed)) for seed in range(runs - 1))]
+    ends = [search.run(explore.first), *(search.run(seeded_pick(seed)) for seed in range(runs - 1))]
     return PlacementOutcomes(
         tuple(_counts(end) for end in (*found.steady, *ends)), Basis.SAMPLE, len(found.steady) + runs
     )
@@ -313,12 +313,6 @@ def max_placed_pods(new: NewPods, *, max_states: int) -> Optional[int]:
     if any(map(search.may_preempt, found.steady)) or (found.goal is None and not found.is_exhaustive):
         return None
     return max(sum(_counts(end).values()) for end in found.steady)
-
-
-def _at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
-    """Return a chooser at random, the same one for the same seed."""
-    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
-    return lambda ways: ways[generator.randrange(len(ways))]
 
 
 def _without_names(new: NewPods) -> tuple[Pod, ...]:
@@ -378,7 +372,7 @@ class _Search:
         """Start with a new scheduler, which has not looked at any node yet."""
         self._oracle = Oracle(self._world, all_nodes=self._new.all_nodes)
 
-    def after(self, state: State, *, has_twins: bool = False) -> Sequence[Way]:
+    def after(self, state: State, *, has_twins: bool = False) -> list[Way]:
         """Return the ways to bind the next pod that finds a node; none if no pod does. `has_twins`: also equal ways."""
         refused: list[P] = []
         turns = sorted(_waiting(state), key=lambda pod: pod.is_tried)  # Refused pods come after the others.
@@ -393,15 +387,15 @@ class _Search:
                 bound = partial(bind, self._world, self._oracle, tried, pod, others=len(hosts) - 1)
                 if self.symmetry is not None and not has_twins:
                     hosts = first_twins(hosts, self.symmetry.twins(state))
-                return Bindings(bound, hosts)
+                return [partial(bound, node) for node in hosts]
             refused.append(pod)
-        return ()
+        return []
 
     def canonical(self, state: State) -> State:
         """Return the representative of the states that differ in interchangeable nodes."""
         return state if self.symmetry is None else self.symmetry.canonical(state)
 
-    def run(self, choose: Callable[[Sequence[Way]], Way]) -> State:
+    def run(self, choose: Callable[[list[Way]], Way]) -> State:
         """Return the end of one path; `choose` picks one of the steps."""
         state, ways = self.start, self.after(self.start, has_twins=True)
         while ways:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, IntEnum
-from functools import partial
 from typing import Any, NamedTuple, Optional
-
-from kubectl_spread.containers import grouped
 
 PENDING = -1  # the node of a pod that has none
 
@@ -193,62 +190,3 @@ class Step(NamedTuple):
 
 
 Way = Callable[[], Step]  # A step that is computed when it is taken.
-
-
-class Bindings(Sequence[Way]):
-    """Ways to bind one pod, one for each node."""
-
-    def __init__(self, bind: Callable[[int], Step], nodes: Sequence[int]) -> None:
-        self._bind = bind
-        self._nodes = nodes
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __getitem__(self, at: Any) -> Any:  # no slices
-        return partial(self._bind, self._nodes[at])
-
-
-class Ways(Sequence[Way]):
-    """Several sequences of steps, one after the other; the first of them are used before the others are computed."""
-
-    def __init__(self, parts: Iterable[Sequence[Way]]) -> None:
-        self._coming = (part for part in parts if part)
-        self._known: list[Sequence[Way]] = []
-
-    def parts(self) -> Iterator[Sequence[Way]]:
-        """Yield the sequences that are not empty."""
-        at = 0
-        while at < len(self._known) or self._has_next():
-            yield self._known[at]
-            at += 1
-
-    def _has_next(self) -> bool:
-        part = next(self._coming, None)
-        if part is not None:
-            self._known.append(part)
-        return part is not None
-
-    def __bool__(self) -> bool:
-        return bool(self._known) or self._has_next()
-
-    def __iter__(self) -> Iterator[Way]:
-        for part in self.parts():
-            yield from part
-
-    def __len__(self) -> int:
-        return sum(map(len, self.parts()))
-
-    def __getitem__(self, at: Any) -> Any:  # no slices, and no negative numbers
-        for part in self.parts():
-            if at < len(part):
-                return part[at]
-            at -= len(part)
-        raise IndexError(at)
-
-
-def by_kind(ways: Sequence[Way]) -> list[Sequence[Way]]:
-    """Return the steps of each kind; the steps of a kind call one function."""
-    parts = ways.parts() if isinstance(ways, Ways) else [ways]
-    every = (one for part in parts for one in ([part] if isinstance(part, Bindings) else [[way] for way in part]))
-    return [Ways(parts) for parts in grouped((getattr(one[0], "func", None), one) for one in every).values()]

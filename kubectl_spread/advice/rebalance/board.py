@@ -229,7 +229,7 @@ class Board:
             if len(seen) > _MOST_STATES or self.is_late:
                 return self._sampled(start, owner, nodes)
             state = queue.popleft()
-            ways = self._moves.after(state)
+            ways = list(self._moves.after(state))
             if not ways:
                 ends.append(state)
             tried: set[object] = set()

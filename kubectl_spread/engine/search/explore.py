@@ -13,7 +13,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine.moves import Moves, without_ending
 from kubectl_spread.engine.search.limit import Budget
 from kubectl_spread.engine.search.symmetry import Symmetry
-from kubectl_spread.engine.state import by_kind, State, Step, Way
+from kubectl_spread.engine.state import State, Step, Way
 
 if TYPE_CHECKING:
     from kubectl_spread.engine.counting.rollouts import CountedRollouts
@@ -39,8 +39,8 @@ class Steps(Protocol):
     def may_repeat(self, state: State, /) -> bool:
         """Return whether taints can evict pods in a state."""
 
-    def after(self, state: State) -> Sequence[Way]:
-        """Return every step of a state; empty if the state is steady."""
+    def after(self, state: State) -> Iterable[Way]:
+        """Return every step of a state; an empty list if the state is steady."""
 
 
 class Exploration(NamedTuple):
@@ -172,7 +172,7 @@ def _before(states: list[State], before: Mapping[State, Sequence[State]]) -> set
 def one(
     moves: Steps,
     start: State,
-    choose: Callable[[Sequence[Way]], Way],
+    choose: Callable[[Iterable[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
     budget: Optional[Budget] = None,
@@ -204,12 +204,12 @@ def one(
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 
-def first(steps: Sequence[Way]) -> Way:
+def first(steps: Iterable[Way]) -> Way:
     """Choose the first way: scheduling comes before deletions, and deletions before readiness."""
-    return steps[0]
+    return next(iter(steps))
 
 
-def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
+def at_random(seed: int) -> Callable[[Iterable[Way]], Way]:
     """Return a chooser of random steps, the same ones for the same seed.
 
     It draws the kind of the step first. Otherwise a pod that fits on many nodes would always be scheduled before a
@@ -217,8 +217,9 @@ def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     """
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
 
-    def choose(steps: Sequence[Way]) -> Way:
-        return generator.choice(generator.choice(by_kind(steps)))
+    def choose(steps: Iterable[Way]) -> Way:
+        kinds = grouped((getattr(way, "func", None), way) for way in steps)  # The steps of a kind call one function.
+        return generator.choice(generator.choice(list(kinds.values())))
 
     return choose
 
