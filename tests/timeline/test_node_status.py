@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_spread.cli.main import run as command
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.engine import moves, steps
+from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers import statefulset
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.run import play
@@ -95,7 +95,7 @@ def test_a_controller_without_an_end(*, changes: bool, monkeypatch: pytest.Monke
             draft.sets[owner] = own._replace(current=1 - own.current)
         return True
 
-    monkeypatch.setitem(moves._ACTS, statefulset.StatefulSetState, act)
+    monkeypatch.setattr(statefulset, "act", act)
     answer = run(list(THREE_ZONES), created())
 
     assert answer.last.is_endless
