@@ -98,6 +98,22 @@ class EditSpec(Action):
 
 
 @dataclass(frozen=True)
+class ResumeRollout(Action):
+    """End of the pause of the problem's Deployment, which rolls out its present template."""
+
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
+        return scene  # The waiting pods are replaced by a rollout, which only the simulation over time shows.
+
+    def plan(self, plan: Plan) -> None:
+        plan.edit_template(())
+
+    def written(self, problem: PendingPodProblem) -> Written:
+        target = problem.target
+        line = command("rollout", "resume", target.display_name, namespace=target.namespace)
+        return Written([_of_object(*target.key, patch=[put_op(("spec", "paused"), False).document()])], [line])
+
+
+@dataclass(frozen=True)
 class SetRollout(Action):
     """Rollout settings of a Deployment that delete a pod of the old revision before creating a new one."""
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Optional, Union
 
-from kubectl_spread.advice.change import Change, Effect, Setback, SpreadChange, Why
+from kubectl_spread.advice.change import Change, Effect, Rank, Setback, SpreadChange, Why
 from kubectl_spread.advice.plan import HypotheticalCluster, Plan, start_of
 from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
@@ -130,7 +130,7 @@ class Judge:
         if not last.outcomes or last.is_endless or not all(outcome.is_steady for outcome in last.outcomes):
             return Setback(Why.NOT_SETTLED)
         waiting, others = self._rested(last.outcomes)
-        for key, number in others.items():
+        for key, number in () if change.rank == Rank.WAIT else others.items():  # That happens in any case.
             if number > self._others[key]:
                 return Setback(Why.OTHERS_WAIT, number - self._others[key], key)
         outcomes, placed = last.outcomes, [len(self._own_placed(item)) for item in last.outcomes]

@@ -50,6 +50,7 @@ MOVES: tuple[Callable[[PendingPodProblem], Iterator[Proposal]], ...] = (
     pods.propose_starting,
     pods.propose_leaving,
     pods.propose_stale,
+    pods.propose_resumed,
     constraints.propose,
     constraints.propose_selectors,
     template.propose,
@@ -278,8 +279,12 @@ class _Search:
         self._tried += 1
         needed = {self._problem.pod.key} - scene.ended
         placed = scene.place(queue, needed="".join(needed))
-        if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
-            if self._is_for_new_nodes(change):
+        evicted = [pod for pod in scene.evicted if pod.key not in placed.bound]
+        if evicted and change.rank == Rank.WAIT:  # The scheduler evicts them in any case.
+            lost = comma_list((pod.name for pod in evicted), most=_MOST_EQUAL)
+            change, evicted = change._replace(gives_up=f"{lost} may find no other node"), []
+        if evicted or not {*needed, *self._others} <= placed.bound.keys():
+            if self._is_for_new_nodes(change) or change.family == pods.RESUMED:
                 self._left_s -= _ROUNDS_S / 4  # in one order
                 effect = self._judge.judge(change, scene)
                 if isinstance(effect, Effect):

@@ -115,7 +115,7 @@ class WorkloadState(NamedTuple):
     failures: tuple[CreationFailure, ...] = ()
     waiting: Optional[Pod] = None
     outage: str = ""
-    is_paused: bool = False  # and pods are missing
+    is_paused: bool = False  # and pods are missing or wait
     is_suspended: bool = False
     lost: tuple[Pod, ...] = ()  # of those running, on nodes that do not exist
     finding: Optional[Range] = None  # how many Pending pods find a node, if known
@@ -174,8 +174,12 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
     if controller is None:
         return state
     # The controller's own numbers, and the reason why pods are missing
-    cluster, is_paused = owned.cluster, bool(controller.spec.get("paused"))
-    state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
+    cluster = owned.cluster
+    is_paused = bool(controller.spec.get("paused"))
+    state = state._replace(
+        is_suspended=bool(controller.spec.get("suspend")),
+        is_paused=is_paused and bool(state.missing or state.pending),
+    )
     waiting = _waiting(controller, pods)
     state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes) if waiting else "")
     if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
@@ -186,7 +190,7 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
         quotas = usage_at_start(cluster, owner.namespace)
         text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.pod_spec))
         failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
-    return state._replace(failures=tuple(failures), waiting=waiting, is_paused=is_paused)
+    return state._replace(failures=tuple(failures), waiting=waiting)
 
 
 def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:

@@ -74,7 +74,43 @@ def suggestions(objects: list[Plain], text: str = "", **options: Any) -> list[Su
     return list(suggest(problem, **options).items)
 
 
+def paused(cpu: str) -> list[Plain]:
+    """A paused Deployment whose ReplicaSet still has the template of its Pending pod."""
+    labels = {"app": "web"}
+
+    def controller(kind: str, name: str, cpu: str, **own: Any) -> Plain:
+        container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+        template = {"metadata": {"labels": labels | own}, "spec": {"containers": [container]}}
+        spec = {"replicas": 1, "selector": {"matchLabels": labels | own}, "template": template}
+        return {"kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+    deployment, old = controller("Deployment", "web", cpu), controller("ReplicaSet", "web-1", "9")
+    deployment["spec"]["paused"] = True
+    old["spec"]["template"]["metadata"]["labels"] = {**labels, "pod-template-hash": "1"}
+    return [n("a1"), deployment, owned(old, "Deployment", "web"), web("w", requests={"cpu": "9"})]
+
+
 TROUBLES: dict[str, tuple[list[Plain], list[str]]] = {
+    "the selected node is gone": (
+        [n("pool-1"), web("w", nodeSelector={HOSTNAME: "pool-2"})],
+        ["remove kubernetes.io/hostname: pool-2 from nodeSelector"],
+    ),
+    "the scheduler evicts a pod for which there is no room": (
+        [
+            n("a1"),
+            owned(pod("low", on="a1", requests={"cpu": "3"}), "ReplicaSet", "low"),
+            web("w", requests={"cpu": "3"}, priority=10),
+        ],
+        ["only wait: preemption evicts low from a1"],
+    ),
+    "a paused Deployment has a template that fits": (
+        paused("1"),
+        ["resume the rollout of deployment/web, which is paused"],
+    ),
+    "a paused Deployment has a template that fits as little": (
+        paused("8"),
+        ["add a node"],
+    ),
     "the zone of a volume has no node": (
         [n("a1", "a"), n("b1", "b"), LATE, *zonal("data-web-2", "c"), member(2)],
         ["add a node to zone c"],

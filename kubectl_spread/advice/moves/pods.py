@@ -14,6 +14,7 @@ from kubectl_spread.advice.actions import (
     EndPods,
     PREEMPTED,
     RemovePods,
+    ResumeRollout,
     ScaleDown,
     SetRollout,
 )
@@ -292,6 +293,17 @@ def deleting_first(problem: PendingPodProblem, change: Change, deleted: tuple[Po
             actions=(*change.actions, SetRollout(deleted, unavailable)),
             gives_up="; ".join(filter(None, (change.gives_up, gives_up))),
         )
+
+
+def propose_resumed(problem: PendingPodProblem) -> Iterator[Proposal]:
+    """Let a paused Deployment roll out its template, which may need less than the waiting pods."""
+    if problem.target.is_paused:
+        title = f"resume the rollout of {problem.target.display_name}, which is paused"
+        note = "it rolls out all changes of the template since the pause"
+        yield Change(title, (ResumeRollout(),), RESUMED, Rank.MISTAKE, notes=(note,))
+
+
+RESUMED = "resumed rollout"
 
 
 def propose_rollout(problem: PendingPodProblem) -> Iterator[Proposal]:

@@ -24,6 +24,7 @@ from kubectl_spread.objects import resources
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain, strings
 from kubectl_spread.objects.resources import CPU, MEMORY
+from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.preemption import post_filter
@@ -181,7 +182,9 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
         if not values:
             return key, value
         key = other
-    near = value if value in values else spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
+    near = value if value in values else spelling_of(value, values)
+    if not near and key != HOSTNAME:  # Nodes come and go, and their names are alike.
+        near = nearest(value, sorted(values), cutoff=0.6)
     return key, near or value
 
 
