@@ -181,8 +181,8 @@ class _Search:
             if len(found) >= _MOST_OPTIONS:
                 break
         self._spread_refutations(candidates)
-        if len(self._regimes) == len(self._judged):
-            self._part = max(_QUICK, self._limit.max_states // max(1, len(found)))
+        is_whole = len(self._regimes) == len(self._judged)  # If not, the other regimes are lost anyway.
+        self._part = max(_QUICK, self._limit.max_states // max(1, len(found))) if is_whole else _QUICK
         options: list[Option] = []  # without those that are proved in no other cases than an earlier one
         for option in [self._smallest(self._option(candidate)) for candidate in found]:
             if not any(_is_as_good(other, option) for other in options):

@@ -124,10 +124,12 @@ def render(
             "Pods that are Pending only during a drain or outage are not counted: --survive zone checks outages."
         )
     if verdict is not ProofStatus.NOT_APPLICABLE:
-        is_asked = verdict is ProofStatus.PROVED or any(found is not None for _, found in groups)
+        has_advice = any(found is not None for _, found in groups)
+        is_asked = has_advice or verdict is ProofStatus.PROVED
         recommend = "" if is_asked else "--recommend looks for constraints that keep the policy; "
-        details = "--details shows how each rule was proved, what was assumed, and every recommendation in full."
-        lines.append(f"More: {recommend}{details}")
+        details = "how each rule was proved, what was assumed, and" if has_advice else "how each rule was proved, and"
+        in_full = "every recommendation in full" if has_advice else "what was assumed"
+        lines.append(f"More: {recommend}--details shows {details} {in_full}.")
     if not style.is_detailed:
         blocks.append(paragraphs(lines, style, hanging="  "))
     return "\n\n".join("\n".join(block) for block in blocks if block)

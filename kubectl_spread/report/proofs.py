@@ -231,6 +231,8 @@ def sentence(event: WitnessEvent) -> str:
         is_stateful = event.owner is not None and event.owner.kind == "StatefulSet"
         assumption = " (assumed: its Node is deleted or out of service)" if is_stateful else ""
         template = f"{{pod}} is created again, as {{node}} is lost{assumption}."
+    elif event.kind is TransitionKind.SHRUNK and not event.number:
+        template = "The rollout of {owner} replaces all old pods."
     elif event.kind is TransitionKind.REMOVED and not event.node:
         template = "{pod}, which is Pending, is deleted by the scale-down."
         if event.number > 1:

@@ -276,8 +276,9 @@ def commands(option: Option) -> list[str]:
 
 
 def _costs(option: Option) -> Iterator[str]:
-    for need in option.needs:
-        yield f"the pods need {need.domains} {domain(need.topology_key, plural=need.domains != 1)} with room"
+    needs = [f"{need.domains} {domain(need.topology_key, plural=need.domains != 1)}" for need in option.needs]
+    if needs:
+        yield f"the pods need {' and '.join(needs)} with room"
     if option.has_volumes:
         yield (
             "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of "

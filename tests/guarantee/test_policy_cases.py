@@ -50,7 +50,7 @@ def test_a_deleted_old_pod_is_not_created_again(capsys: pytest.CaptureFixture[st
     code, out, _ = said(capsys, *facts)
 
     assert (code, out[0]) == (1, "Policy of the command line: refuted: at most 1/2 of the pods in one zone")
-    assert "    6. The rollout of web keeps 0 old pods, and replaces the others." in out
+    assert "    6. The rollout of web replaces all old pods." in out
     assert "    8. A pod of web on node-a1 is deleted." in out
 
 

@@ -395,3 +395,18 @@ def test_nodes_with_room_are_needed_for_the_most_replicas(capsys: pytest.Capture
     found = recommended(capsys, *words)["options"][0]
 
     assert [item["domains"] for item in found["neededDomains"]] == [6]
+
+
+@pytest.mark.slow
+def test_options_that_rollouts_break_are_proved_in_few_states(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With all states, each takes as long as the whole search for candidates."""
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(workload("Deployment", 6)))
+    rules = ("--max-count", "hostname=1", "--min-domains", "zone=3", "--replicas", "3..9")
+    found = recommended(capsys, "-f", str(manifest), "--topology", "zones=3,nodes=3", *rules)
+
+    assert found["exceptInRollouts"]
+    for option in found["options"]:
+        assert all(rule["states"] <= 5_001 for item in option["regimes"] for rule in item["rules"])

@@ -66,8 +66,8 @@ every pod finds a node:
     2. 1 pod of redis-0 finds no node, and stays Pending.
     Pods by zone at the end: a=1 b=2 c=2.
 
-More: --recommend looks for constraints that keep the policy; --details shows how each rule was proved, what was
-  assumed, and every recommendation in full.
+More: --recommend looks for constraints that keep the policy; --details shows how each rule was proved, and what was
+  assumed.
 """
     )
 
