@@ -21,7 +21,7 @@ from kubectl_spread.objects.selectors import HOSTNAME, Labels, NODE_POOL, ZONE
 from kubectl_spread.provisioners import pods
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.objects import Amounts, InstanceType, NodeClaim, NodeFacts, NodePool
-from kubectl_spread.provisioners.reading import Gap, GapKind, Options, Provisioning
+from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
 from kubectl_spread.provisioners.requirement import Requirements
 from kubectl_spread.provisioners.topology import Taints, untolerated
 
@@ -245,16 +245,16 @@ def types_of(pool: NodePool, provisioning: Provisioning) -> Types:
 
 
 def templates(
-    pools: Iterable[NodePool], types: dict[str, Types], daemons: list[PodClass], options: Options
+    pools: Iterable[NodePool], provisioning: Provisioning, daemons: list[PodClass]
 ) -> tuple[list[Claim], list[PodClass]]:
     """Return the pools that have fitting types, in order, and the DaemonSets as this leaves them.
 
     A required term of a DaemonSet that does not fit one pool is gone for all later ones and for existing nodes.
     """
     result: list[Claim] = []
-    left = list(daemons)
+    left, options = list(daemons), provisioning.options
     for pool in pools:
-        of_pool, requirements = types[pool.name], pool.template
+        of_pool, requirements = types_of(pool, provisioning), pool.template
         mask = of_pool.compatible(requirements) & of_pool.offered(requirements) & of_pool.fitting({})
         if not mask or (of_pool.missing(mask, requirements) and not options.relaxes_min_values):
             continue

@@ -34,7 +34,7 @@ from kubectl_spread.provisioners.pods import is_of_daemon, requests_of
 from kubectl_spread.provisioners.reading import Gap, GapKind, Provisioning
 from kubectl_spread.provisioners.refusals import Cause, Counts, Refusal
 from kubectl_spread.provisioners.requirement import CAPACITY_TYPE, INSTANCE_TYPE
-from kubectl_spread.provisioners.solve import NewNode, Outcome, PodAnswer, solve
+from kubectl_spread.provisioners.solve import Outcome, PodAnswer, solve
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.text.scalars import by_number
@@ -62,17 +62,35 @@ def new_nodes(
 ) -> Iterator[tuple[Node, ...]]:
     """Yield the nodes of an outcome, for several zones that the provider may choose.
 
-    `with_daemons`: what DaemonSets take of a node is taken already.
+    A node has the smallest type that Karpenter leaves. `with_daemons`: what DaemonSets take of a node is taken already.
     """
-    choices = max((len(node.zones) for node in outcome.nodes), default=1)
+    pools = {pool.name: pool for pool in provisioning.pools}
+    choices = max((len(new.zones) for new in outcome.nodes), default=1)
     for choice in range(min(max(1, choices), _MOST_ZONES)):
         names = {node.name for node in cluster.nodes}
-        made = []
+        nodes = []
         for new in outcome.nodes:
             name = next(name for at in itertools.count(1) if (name := f"{new.pool}{NEW}{at}") not in names)
             names.add(name)
-            made.append(_node(new, provisioning, name=name, choice=choice, with_daemons=with_daemons))
-        yield tuple(made)
+            pool = pools[new.pool]
+            types = [item for item in provisioning.types.get(new.pool, ()) if item.name in new.types]
+            chosen = min(types, key=lambda item: tuple(sorted(item.allocatable.items())), default=None)
+            labels = {key: value for key, item in new.requirements.items() if (value := item.only) is not None}
+            labels.update({pool.class_ref.label: pool.class_ref.name, NODE_POOL: new.pool, HOSTNAME: name})
+            room = dict.fromkeys(new.requests, _NO_LIMIT)
+            if chosen is not None:
+                shown = chosen.requirements.items()
+                labels.update({key: value for key, item in shown if (value := item.only) is not None})
+                labels[INSTANCE_TYPE] = chosen.name
+                own = total(*(requests_of(pod.cls) for pod in new.pods))
+                daemons = {key: amount - own.get(key, 0) for key, amount in new.requests.items() if with_daemons}
+                room = {key: amount - daemons.get(key, 0) for key, amount in chosen.allocatable.items()}
+            if new.zones:
+                labels[ZONE] = new.zones[choice % len(new.zones)]
+            if new.capacity_types:
+                labels[CAPACITY_TYPE] = new.capacity_types[0]
+            nodes.append(Node(name=name, labels=labels, taints=pool.taints, allocatable=room))
+        yield tuple(nodes)
 
 
 def provisioner(
@@ -100,29 +118,6 @@ def provisioner(
         yield from itertools.islice(found.values(), _MOST_CHOICES)
 
     return added
-
-
-def _node(new: NewNode, provisioning: Provisioning, *, name: str, choice: int, with_daemons: bool) -> Node:
-    """Return a node of the smallest type that Karpenter leaves; `choice`: in which of the zones that are left."""
-    pool = next(item for item in provisioning.pools if item.name == new.pool)
-    types = [item for item in provisioning.types.get(new.pool, ()) if item.name in new.types]
-    chosen = min(types, key=lambda item: tuple(sorted(item.allocatable.items())), default=None)
-    labels = {key: value for key, item in new.requirements.items() if (value := item.only) is not None}
-    labels.update({pool.class_ref.label: pool.class_ref.name, NODE_POOL: new.pool, HOSTNAME: name})
-    if chosen is not None:
-        labels.update({key: value for key, item in chosen.requirements.items() if (value := item.only) is not None})
-        labels[INSTANCE_TYPE] = chosen.name
-    if new.zones:
-        labels[ZONE] = new.zones[choice % len(new.zones)]
-    if new.capacity_types:
-        labels[CAPACITY_TYPE] = new.capacity_types[0]
-    if chosen is None:
-        room = dict.fromkeys(new.requests, _NO_LIMIT)
-    else:
-        own = total(*(requests_of(pod.cls) for pod in new.pods))
-        daemons = {name: amount - own.get(name, 0) for name, amount in new.requests.items() if with_daemons}
-        room = {name: amount - daemons.get(name, 0) for name, amount in chosen.allocatable.items()}
-    return Node(name=name, labels=labels, taints=pool.taints, allocatable=room)
 
 
 def bound(
@@ -311,8 +306,8 @@ def added_nodes(cluster: Cluster, given: Iterable[Pod], profiles: Mapping[str, P
     provisioning = reading.of_cluster(cluster)
     if not provisioning.pools:
         return {}
-    of_pools = ((pool, {pool.name: types_of(pool, provisioning).types}) for pool in provisioning.pools)
-    reached = {pool.name: topology.domains_of((pool,), types) for pool, types in of_pools}
+    of_pools = ((pool, types_of(pool, provisioning).types) for pool in provisioning.pools)
+    reached = {pool.name: topology.domains_of([(pool, types)]) for pool, types in of_pools}
     asked = (*(pod for pod in cluster.pods if pod.reason == pod_rules.UNSCHEDULABLE), *given)
     pods = {pod.key: pod for pod in asked if pod_rules.takes_part(pod) and pod.cls.scheduler_name in profiles}
     used = {pod.node_name for pod in cluster.pods if not pod_rules.is_of_daemon(pod)}

@@ -76,15 +76,13 @@ class State(NamedTuple):
     pushed: how long the queue was when such a pod was put to its end.
     relaxed: how many preferences such a pod has lost for good, before 1.4.
     remaining: what is left of the limits of each pool.
-    groups: pods per domain of each group, by its identity.
-    first: which group of several with one identity came first.
+    groups: by their identities, with the pods per domain; of several groups with one identity the one that came first.
     """
 
     bags: tuple[tuple[int, ...], ...]
     machines: tuple[Machine, ...]
     remaining: dict[str, Amounts]
-    groups: dict[int, Numbers]
-    first: dict[int, Group]
+    groups: dict[int, tuple[Group, Numbers]]
     tail: tuple[int, ...] = ()
     pushed: dict[int, int] = {}  # noqa: RUF012 (never written to)
     relaxed: dict[int, int] = {}  # noqa: RUF012
@@ -120,8 +118,7 @@ class Round:
         named = {pod.namespace: {NAMESPACE_NAME: pod.namespace} for pod in cluster.pods}
         self._namespaces = {**named, **cluster.namespaces}
         daemons = [pod for pod in daemon_pods(cluster) if not self._is_refused_for_claims(pod)]
-        types = {pool.name: machines.types_of(pool, provisioning) for pool in pools}
-        self.templates, daemons = machines.templates(pools, types, daemons, self._options)
+        self.templates, daemons = machines.templates(pools, provisioning, daemons)
         readiness_taints = Rule.READINESS_TAINTS in self._rules
         found, deleted = machines.machines(cluster, provisioning, daemons, readiness_taints=readiness_taints)
         self._machines = tuple(found)
@@ -136,7 +133,7 @@ class Round:
         in_round = {pod.uid for pod in self.pods}
         self._others = [pod for pod in cluster.bound_pods() if pod.uid not in in_round]
         self._pools = pools
-        self._domains = topology.domains_of(pools, {name: item.types for name, item in types.items()})
+        self._domains = topology.domains_of((pool, machines.types_of(pool, provisioning).types) for pool in pools)
         self._tolerates = any(taint.effect == PREFER_NO_SCHEDULE for pool in pools for taint in pool.taints)
         self._nodes = {node.name: node for node in cluster.nodes}
         self._labels = {node.name: of_labels(node.labels) for node in cluster.nodes}
@@ -222,7 +219,7 @@ class Round:
         found: dict[frozenset[tuple[int, Group]], State] = {}
         for order in orders:
             state = self._registered(order)
-            found.setdefault(frozenset(state.first.items()), state)
+            found.setdefault(frozenset((number, group) for number, (group, _) in state.groups.items()), state)
         return list(found.values())
 
     def _registered(self, order: tuple[Kind, ...]) -> State:
@@ -233,35 +230,33 @@ class Round:
             limits = remaining.get(machine.labels.get(NODE_POOL, ""), {})
             for name in limits:
                 limits[name] -= machine.capacity.get(name, 0)
-        state = State(self._bags, self._machines, remaining, {}, {})
+        state = State(self._bags, self._machines, remaining, {})
         # Where running pods with required anti-affinity are (updateInverseAffinities)
         known = {machine.node.name for machine in self._machines if machine.node is not None}
         for pod in self._others:
             for term in pod.cls.pod_anti_affinity if pod.node_name in known else ():
                 group = topology.of_term(Cause.ANTI_AFFINITY, term, pod.cls, self._namespaces)
                 number = ~self._identities[group.identity]
-                state.first.setdefault(number, group)
-                counts = state.groups.setdefault(number, topology.empty_domains(group, self._domains))
+                _, counts = state.groups.setdefault(number, (group, topology.empty_domains(group, self._domains)))
                 domain = self._nodes[pod.node_name].labels.get(group.key)
                 if domain is not None:
                     counts[domain] = counts.get(domain, 0) + 1
         for kind in order:
             for number, group in kind.inverse.items():
-                if number not in state.groups:
-                    state.first[number] = group
-                    state.groups[number] = topology.empty_domains(group, self._domains)
+                state.groups.setdefault(number, (group, topology.empty_domains(group, self._domains)))
             state = self._with_groups(state, kind.forms[0])
         hosts = [host for machine in self._machines for host in machine.requirements[HOSTNAME].values]
-        for number, domains in state.groups.items():
-            if state.first[number].key == HOSTNAME:
-                state.groups[number] = {**dict.fromkeys(hosts, 0), **domains}
+        for number, (group, domains) in state.groups.items():
+            if group.key == HOSTNAME:
+                state.groups[number] = group, {**dict.fromkeys(hosts, 0), **domains}
         return state
 
     def _with_groups(self, state: State, form: Form) -> State:
         """Return the state with the groups of a form: a new one counts running pods only (Topology.Update)."""
-        new = {number: group for number, group in form.owned.items() if number not in state.groups}
-        counted = {number: self._count(group) for number, group in new.items()}
-        return state._replace(groups=state.groups | counted, first=state.first | new) if new else state
+        new = {
+            number: (group, self._count(group)) for number, group in form.owned.items() if number not in state.groups
+        }
+        return state._replace(groups=state.groups | new) if new else state
 
     @cached_method
     def _count(self, group: Group) -> Numbers:
@@ -353,8 +348,8 @@ class Round:
                 ports=claim.ports + kind.pod.host_ports,
             )
             groups = {
-                number: {fitted.host: 0, **counts} if state.first[number].key == HOSTNAME else counts
-                for number, counts in state.groups.items()
+                number: (group, {fitted.host: 0, **counts} if group.key == HOSTNAME else counts)
+                for number, (group, counts) in state.groups.items()
             }
             claims = (*state.claims[:place], fitted, *state.claims[place + 1 :])  # a new one comes last
             state = state._replace(claims=claims, groups=groups, remaining=remaining)
@@ -368,11 +363,10 @@ class Round:
     def _recorded(state: State, kind: Kind, taints: Taints, requirements: Requirements) -> State:
         """Return the state with a placed pod counted in every group that selects it (Topology.Record)."""
         groups = dict(state.groups)
-        for number, counts in state.groups.items():
-            group = state.first[number]
+        for number, (group, counts) in state.groups.items():
             is_counted = number >= 0 and group.selects(kind.pod) and group.has_node(taints, requirements)
             if is_counted or number in kind.inverse:
-                groups[number] = topology.recorded(group, counts, requirements)
+                groups[number] = group, topology.recorded(group, counts, requirements)
         return state._replace(groups=groups)
 
     def _on_machine(self, turn: Turn, machine: Machine) -> Optional[Requirements]:
@@ -475,9 +469,8 @@ class Round:
         state, form, pod = turn.state, turn.form, turn.kind.pod
         failed: dict[Refusal, None] = {}
         options = []
-        inverse = [number for number in state.groups if number < 0 and state.first[number].selects(pod)]
-        for number in (*form.owned, *inverse):
-            group, counts = state.first[number], state.groups[number]
+        inverse = (counted for number, counted in state.groups.items() if number < 0 and counted[0].selects(pod))
+        for group, counts in (*(state.groups[number] for number in form.owned), *inverse):
             pod_domains, node_domains = algebra.get(form.strict, group.key), algebra.get(have, group.key)
             domains = topology.picks(group, counts, pod_domains, node_domains, selects=group.selects(pod))
             if domains:

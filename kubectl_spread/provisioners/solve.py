@@ -217,7 +217,7 @@ def _key(game: Round, state: State) -> object:
         tuple(claims),
         machines,
         frozenset((pool, frozenset(limits.items())) for pool, limits in state.remaining.items()),
-        frozenset((number, state.first[number], numbers(counts)) for number, counts in state.groups.items()),
+        frozenset((number, group, numbers(counts)) for number, (group, counts) in state.groups.items()),
     )
 
 

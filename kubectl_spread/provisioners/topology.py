@@ -43,11 +43,11 @@ def untolerated(taints: Taints, tolerations: Tolerations) -> Taints:
     return tuple(taint for taint in taints if not any(item.tolerates(taint) for item in tolerations))
 
 
-def domains_of(pools: Iterable[NodePool], types: Mapping[str, tuple[InstanceType, ...]]) -> Domains:
+def domains_of(pools: Iterable[tuple[NodePool, tuple[InstanceType, ...]]]) -> Domains:
     """Return every value that a pool or one of its types could have, negative ones included (buildDomainGroups)."""
     found: Domains = {}
-    for pool in pools:
-        of_types = (algebra.plus(pool.allowed, item.requirements).values() for item in types.get(pool.name, ()))
+    for pool, types in pools:
+        of_types = (algebra.plus(pool.allowed, item.requirements).values() for item in types)
         own = (item for item in pool.allowed.values() if item.operator == "In")
         for item in itertools.chain(*of_types, own):
             of_key = found.setdefault(item.key, {})
@@ -219,7 +219,7 @@ def out_of_reach(
     """
     key, wanted = constraint.topology_key, pods.required(pod)
     found = reading.read((item for item in plains if decode.decodes(item, SHAPES["NodePool"])), Cluster(()))
-    domains = {pool.name: domains_of((pool,), {pool.name: (InstanceType("", {}, {}, {}),)}) for pool in found.pools}
+    domains = {pool.name: domains_of([(pool, (InstanceType("", {}, {}, {}),))]) for pool in found.pools}
     group = of_constraint(constraint, pod)
     asked = algebra.get(wanted, key)
     counted = {value for item in domains.values() for value in empty_domains(group, item) if asked.has(value)}

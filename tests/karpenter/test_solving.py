@@ -158,7 +158,8 @@ def test_groups_share_the_values_of_the_first_filter() -> None:
 def test_who_brings_a_domain() -> None:
     """Each value that Karpenter counts has the pools that could have it, also one that is only excluded."""
     world = World(pool("a", need(ZONE, "zone-a")), pool("b", need("rack", "r3", operator="NotIn")))
-    of_a, of_b = (topology.domains_of((item,), world.provisioning.types) for item in world.provisioning.pools)
+    types = world.provisioning.types
+    of_a, of_b = (topology.domains_of([(item, types[item.name])]) for item in world.provisioning.pools)
 
     assert {"zone-a"} == of_a[ZONE].keys()
     assert set(ZONES) == of_b[ZONE].keys()
