@@ -111,13 +111,8 @@ def _offsets(written: str, scalar: Scalar, start: int) -> list[int]:
     inside = written[1:-1] if quote else written
     table: list[int] = []
     for piece in pieces.finditer(inside):
-        table += [start + len(quote) + piece.start()] * _length(piece[0])
+        # How many characters of the value the piece makes: of folded line breaks, all but one count.
+        breaks = piece[0].count("\n")
+        length = max(1, breaks - 1) if not breaks or piece[0][0] != "\\" else 0
+        table += [start + len(quote) + piece.start()] * length
     return [*table, start + len(quote) + len(inside)] if len(table) == len(scalar.text) else [start]
-
-
-def _length(piece: str) -> int:
-    """Return how many characters of the value a piece of a flow scalar makes."""
-    breaks = piece.count("\n")
-    if not breaks:
-        return 1
-    return 0 if piece.startswith("\\") else max(1, breaks - 1)

@@ -19,7 +19,7 @@ import os
 import time
 from collections.abc import Iterable
 from typing import NamedTuple, Optional
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
 from kubectl_spread.objects.reading import decode
@@ -127,15 +127,6 @@ def _read(path: str) -> Optional[compose.Document]:
     return None
 
 
-class Impersonation(NamedTuple):
-    """User that the API server should impersonate."""
-
-    user: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: tuple[tuple[str, str], ...] = ()
-
-
 class ApiServer(NamedTuple):
     """An API server, and the user for it.
 
@@ -147,7 +138,7 @@ class ApiServer(NamedTuple):
     server: str
     namespace: str
     config: Optional[Plain]
-    impersonation: Impersonation = Impersonation()
+    impersonation: tuple[tuple[str, str], ...] = ()  # headers
     exec_command: str = ""
     install_hint: str = ""
     compresses: bool = True
@@ -315,20 +306,31 @@ def host_of(server: str) -> str:
     return rest.partition("/")[0].rpartition("@")[2]
 
 
-def _impersonation(flags: Flags, user: Plain) -> Impersonation:
-    """Return the impersonation from the flags, or else from the user."""
+def _impersonation(flags: Flags, user: Plain) -> tuple[tuple[str, str], ...]:
+    """Return the headers of the impersonation that the flags name, or else the user.
+
+    Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2).
+    """
     pairs = [item.partition("=") for item in flags.impersonate_user_extra]
     if not all(equals for _, equals, _ in pairs):
         raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
-    extra = tuple((key, value) for key, _, value in pairs)
-    found = Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
-    if found == Impersonation():
-        extra = tuple((key, value) for key, values in fields(user, "as-user-extra").items() for value in values)
-        groups = tuple(user.get("as-groups") or ())
-        found = Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
-    if not found.user and found != Impersonation():
+    name, uid, groups = flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group
+    extra = [(key, value) for key, _, value in pairs]
+    if not (name or uid or groups or extra):
+        name, uid, groups = str(user.get("as") or ""), str(user.get("as-uid") or ""), user.get("as-groups") or ()
+        extra = [(key, value) for key, values in fields(user, "as-user-extra").items() for value in values]
+    if not name and (uid or groups or extra):
         raise ConfigError((SourceError("--as", "--as-uid, --as-group and --as-user-extra need a user: add --as USER"),))
-    return found
+    headers = [
+        ("Impersonate-User", name),
+        ("Impersonate-Uid", uid),
+        *(("Impersonate-Group", group) for group in groups),
+    ]
+    headers += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in extra]
+    if any(ord(char) < 32 or ord(char) == 127 for _, value in headers for char in value):
+        raise ClusterError("the name to impersonate contains control characters")
+    # http.client writes Latin-1, Go UTF-8.
+    return tuple((header, value.encode().decode("latin-1")) for header, value in headers if value)
 
 
 def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:

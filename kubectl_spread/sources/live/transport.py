@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.objects.reading.plain import value_at
-from kubectl_spread.sources.live.kubeconfig import host_of, Impersonation
+from kubectl_spread.sources.live.kubeconfig import host_of
 
 if TYPE_CHECKING:
     from kubectl_spread.sources.live.credentials import Credentials
@@ -60,7 +60,7 @@ class Transport:
 
     Args:
         credentials: the pool and the server.
-        impersonation: the user to impersonate.
+        impersonation: headers that name the user to impersonate.
         timeout_s: limit for one whole request, in seconds; 0 for none.
         compresses: whether to request gzip.
     """
@@ -69,12 +69,12 @@ class Transport:
         self,
         credentials: Credentials,
         *,
-        impersonation: Optional[Impersonation] = None,
+        impersonation: tuple[tuple[str, str], ...] = (),
         timeout_s: float = 0.0,
         compresses: bool = True,
     ) -> None:
         self._credentials = credentials
-        self._impersonation = impersonation or Impersonation()
+        self._impersonation = impersonation
         self._timeout_s = timeout_s
         self._compresses = compresses
         self._stopped = threading.Event()
@@ -214,8 +214,7 @@ class Transport:
         authorization = self._credentials.authorization()
         if authorization:
             headers["Authorization"] = authorization
-        for name, value in _impersonation_headers(self._impersonation):
-            headers.add(name, value)
+        headers.extend(self._impersonation)
         return headers
 
     def _fail(self, error: Exception) -> NoReturn:
@@ -280,21 +279,6 @@ def _why(error: Optional[BaseException]) -> str:
         error = inner[0] if inner else (error.__cause__ or error.__context__)
         seen += 1
     return ""
-
-
-def _impersonation_headers(identity: Impersonation) -> list[tuple[str, str]]:
-    """Return the headers of an impersonation.
-
-    Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2).
-    """
-    found = [("Impersonate-User", identity.user), ("Impersonate-Uid", identity.uid)]
-    found += [("Impersonate-Group", group) for group in identity.groups]
-    found += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in identity.extra]
-    for _, value in found:
-        if any(ord(char) < 32 or ord(char) == 127 for char in value):
-            raise ClusterError("the name to impersonate contains control characters")
-    # http.client writes Latin-1, Go UTF-8.
-    return [(name, value.encode().decode("latin-1")) for name, value in found if value]
 
 
 MAX_BODY_BYTES = 1 << 30
