@@ -290,8 +290,6 @@ def _wrong_items(document: compose.Document, kinds: Kinds) -> Iterator[Finding]:
 
 def _duplicate_keys(document: compose.Document) -> Iterator[Finding]:
     """Yield a finding for each mapping with a repeated key; those of other values than constraints are information."""
-    if document.values is not None:
-        return  # no key is repeated
     plain = document.plain
     is_object = isinstance(plain, dict) and "kind" in plain and "apiVersion" in plain
     for mapping in nodes.mappings(document.root):

@@ -31,7 +31,7 @@ def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]
     changes: dict[int, list[editing.Change]] = {}  # by the offset of the document
     for repair in repairs:
         if repair.document is not None:
-            changes.setdefault(repair.document.start, []).extend(repair.fix.changes)
+            changes.setdefault(repair.document.root.start, []).extend(repair.fix.changes)
     for number, made in changes.items():
         expected[number] = editing.apply_changes(expected[number], made)
     found, problems_left = _documents(fixed)
@@ -51,7 +51,7 @@ def _canonical(plain: Any) -> str:
 def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
     """Return the plain values of the documents by their offsets, and the number of documents that are not YAML."""
     composed = list(compose.compose(source))
-    plain = {item.start: item.plain for item in composed if isinstance(item, compose.Document)}
+    plain = {item.root.start: item.plain for item in composed if isinstance(item, compose.Document)}
     return plain, len(composed) - len(plain)
 
 

@@ -244,11 +244,13 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
         else:
             yield from enumerate(documents)
             return
-    for document in compose.compose(source):
-        if isinstance(document, compose.SyntaxProblem):
-            errors.append(source.error(document.span.start, document.sentence))
+    number = 0
+    for found in compose.values(source):
+        if isinstance(found, compose.SyntaxProblem):
+            errors.append(source.error(found.span.start, found.sentence))
         else:
-            yield document.number, document.plain
+            yield number, found
+            number += 1
 
 
 def _pod_if_it_is(pods: PodReader, plain: Plain) -> Union[Pod, Plain]:

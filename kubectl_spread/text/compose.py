@@ -3,15 +3,11 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes. So an alias keeps its own place, nesting and aliasing are bounded early, and one pass is enough. A stream is cut
 at its `---` lines first, so that a syntax error in one document does not hide the others. `json_nodes` parses JSON.
-If a document has no anchors, tags or repeated keys, only its JSON value is read at first. Its nodes are built when a
-caller asks for a place.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Optional, Union
@@ -29,8 +25,6 @@ from kubectl_spread.text.node import (
     Route,
     Scalar,
     Sequence,
-    shown_span,
-    span,
     to_plain,
 )
 from kubectl_spread.text.source import SourceFile, Span
@@ -74,129 +68,30 @@ class Chunk(NamedTuple):
         return not first or (first == "#" and _is_only(_COMMENTS, self.text))
 
 
-class Values:
-    """The JSON value of a document without anchors, tags and repeated keys, and the places of its nodes.
-
-    A node is known by its number: a collection comes before its items, and a key before its value. `marks` has three
-    numbers for each node: its start and end, counted from `base`, and how many nodes it consists of.
-    """
-
-    def __init__(self, plain: Any, marks: array[int], base: int) -> None:
-        self.plain = plain
-        self._marks = marks
-        self._base = base
-        self._below: dict[int, dict[Union[str, int], int]] = {}
-
-    def span(self, number: int = 0) -> Span:
-        """Return the span of a node."""
-        start, end = self._marks[3 * number : 3 * number + 2]
-        return Span(self._base + start, self._base + end)
-
-    def stop(self, route: Route) -> tuple[int, int, Any]:
-        """Return how many steps of a route exist, and the node to which they lead: its number and value."""
-        number, value = 0, self.plain
-        for steps, step in enumerate(route):
-            below = self._items(number, value)
-            if step not in below:
-                return steps, number, value
-            number, value = below[step], value[step]
-        return len(route), number, value
-
-    def place(self, route: Route, *, key: bool) -> Span:
-        steps, number, value = self.stop(route)
-        has_key = steps and isinstance(route[steps - 1], str)
-        first = self.span(number + 1) if isinstance(value, dict) and value else None
-        own = self.span(number - 1) if has_key else None
-        return shown_span(own, self.span(number), first, is_missing=steps < len(route), key=key)
-
-    def node(self, route: Route, text: str) -> Optional[Node]:
-        """Return the node at a route of the document, which stands in a text; None if there is none."""
-        steps, number, found = self.stop(route)
-        numbers = itertools.count(number)
-
-        def scalar(value: str, *, is_key: bool) -> Scalar:
-            start, end = self.span(next(numbers))
-            if text.startswith(value, start) and len(value) == end - start:
-                return Scalar(start, end, value, plain=True)
-            written = text[start:end]
-            plain = written[:1] not in _QUOTES
-            is_number = is_key and plain and scalars.plain_key_text(written) == value
-            return Scalar(start, end, written if is_number else value, plain=plain)
-
-        def node(value: Any) -> Node:
-            if isinstance(value, str):
-                return scalar(value, is_key=False)
-            start, end = self.span(next(numbers))
-            if isinstance(value, dict):
-                return Mapping(start, end, [(scalar(key, is_key=True), node(item)) for key, item in value.items()])
-            if isinstance(value, list):
-                return Sequence(start, end, list(map(node, value)))
-            return Scalar(start, end, text[start:end], plain=True)
-
-        return node(found) if steps == len(route) else None
-
-    def _items(self, number: int, value: Any) -> dict[Union[str, int], int]:
-        """Return the numbers of the nodes below a collection."""
-        found = self._below.get(number)
-        if found is None:
-            found, at = {}, number + 1
-            is_mapping = isinstance(value, dict)
-            steps = value if is_mapping else range(len(value)) if isinstance(value, list) else ()
-            for step in steps:
-                at += is_mapping  # its key
-                found[step] = at
-                at += self._marks[3 * at + 2]
-            self._below[number] = found
-        return found
-
-
 class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
-    Args:
-        source: the source.
-        number: of the document.
-        values: its value, if that is known without its nodes.
-        root: its root, if its nodes are known.
-        is_embedded: it is the value of a scalar in another document, and has no number.
+    `is_embedded`: it is the value of a scalar in another document, and has no number.
     """
 
-    def __init__(
-        self,
-        source: SourceFile,
-        number: int,
-        *,
-        values: Optional[Values] = None,
-        root: Optional[Node] = None,
-        is_embedded: bool = False,
-    ) -> None:
+    def __init__(self, source: SourceFile, number: int, root: Node, *, is_embedded: bool = False) -> None:
         self.source = source
         self.number = number
-        self.values = values
+        self.root = root
         self.is_embedded = is_embedded
-        if root is not None:
-            self.root = root
-
-    @cached_property
-    def root(self) -> Node:
-        """The node of the whole document."""
-        assert self.values is not None  # noqa: S101 (else the root is given)
-        found = self.values.node((), self.source.text)
-        assert found is not None  # noqa: S101 (there is a root)
-        return found
 
     @cached_property
     def plain(self) -> Any:
         """The JSON value; it is not to be changed, as the document keeps it."""
-        return to_plain(self.root) if self.values is None else self.values.plain
+        return to_plain(self.root)
 
     def follow(self, route: Route) -> Optional[Node]:
         """Return the node at a route, or None if the route leaves the document."""
-        return follow(self.root, route) if self.values is None else self.values.node(route, self.source.text)
+        return follow(self.root, route)
 
     def place(self, route: Route, *, key: bool = False) -> Span:
-        """Return the place of a route, see `node.shown_span`."""
-        return place(self.root, route, key=key) if self.values is None else self.values.place(route, key=key)
+        """Return the span to show for a route, see `node.place`."""
+        return place(self.root, route, key=key)
 
     def error(self, route: Route, message: str) -> SourceError:
         """Return an error at the place of a route."""
@@ -204,13 +99,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        start, end = span(self.root) if self.values is None else self.values.span()
-        return self.source.text[start:end]
-
-    @property
-    def start(self) -> int:
-        """Return the offset of `text` in the source."""
-        return self.root.start if self.values is None else self.values.span().start
+        return self.source.text[self.root.start : self.root.end]
 
 
 class SyntaxProblem(NamedTuple):
@@ -279,19 +168,23 @@ def compose(source: SourceFile, wanted: Callable[[str], bool] = bool) -> Iterato
     """
     index = 0
     for chunk in chunks(source.text):
-        if chunk.is_blank or not wanted(chunk.text):
-            continue
-        values = _values(chunk)
-        if values is not None:
-            yield Document(source, index, values=values)
-            index += 1
-            continue
-        for found in compose_roots(source, chunk):
+        for found in () if chunk.is_blank or not wanted(chunk.text) else compose_roots(source, chunk):
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
-                yield Document(source, index, root=found)
+                yield Document(source, index, found)
                 index += 1
+
+
+def values(source: SourceFile) -> Iterator[Union[Any, SyntaxProblem]]:
+    """Yield the JSON values of the documents of a source, which take less time and memory than their nodes."""
+    for chunk in chunks(source.text):
+        plain = None if chunk.is_blank else _value(chunk)
+        if plain is not None:
+            yield plain
+            continue
+        for found in () if chunk.is_blank else compose_roots(source, chunk):
+            yield found if isinstance(found, SyntaxProblem) else to_plain(found)
 
 
 def compose_roots(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
@@ -348,7 +241,7 @@ class _SpecialError(Exception):
     """A document has an anchor, a tag, a key that is repeated or no text, or is no collection."""
 
 
-def _values(chunk: Chunk) -> Optional[Values]:
+def _value(chunk: Chunk) -> Any:
     """Return the value of a YAML collection without anything special; None for all else, also for errors."""
     if chunk.text.lstrip()[:1] in ("{", "["):
         return None
@@ -358,41 +251,25 @@ def _values(chunk: Chunk) -> Optional[Values]:
 
     next_event = CParser(chunk.text).get_event
     scalar, mapping, end_of_sequence = events.ScalarEvent, events.MappingStartEvent, events.SequenceEndEvent
-    marks: list[int] = []
-    last = 0  # the end of the last node
 
     def value(event: Any, depth: int) -> Any:
-        nonlocal last
         if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
             raise _SpecialError
-        last = event.end_mark.index
-        marks.append(event.start_mark.index)
-        marks.append(last)
-        marks.append(1)
         if type(event) is scalar:
             return scalars.resolve(event.value) if event.implicit[0] else event.value
-        at = len(marks)
-        found: Any
-        if type(event) is mapping:
-            found = {}
-            while type(end := next_event()) is scalar:
-                key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
-                if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
-                    raise _SpecialError
-                marks.append(end.start_mark.index)
-                marks.append(end.end_mark.index)
-                marks.append(1)
-                found[key] = value(next_event(), depth + 1)
-            if type(end) is not events.MappingEndEvent:
-                raise _SpecialError
-        else:
-            found = []
+        if type(event) is not mapping:
+            items = []
             while type(end := next_event()) is not end_of_sequence:
-                found.append(value(end, depth + 1))
-        if event.flow_style:
-            last = end.end_mark.index
-        # The parser ends a block collection at the token after it, past comments and blank lines.
-        marks[at - 2], marks[at - 1] = last, (len(marks) - at) // 3 + 1
+                items.append(value(end, depth + 1))
+            return items
+        found: dict[str, Any] = {}
+        while type(end := next_event()) is scalar:
+            key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
+            if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
+                raise _SpecialError
+            found[key] = value(next_event(), depth + 1)
+        if type(end) is not events.MappingEndEvent:
+            raise _SpecialError
         return found
 
     try:
@@ -404,9 +281,7 @@ def _values(chunk: Chunk) -> Optional[Values]:
         after = next_event(), next_event()
     except (YAMLError, _SpecialError):
         return None
-    if tuple(map(type, after)) != (events.DocumentEndEvent, events.StreamEndEvent):
-        return None
-    return Values(plain, array("Q", marks), chunk.start)
+    return plain if tuple(map(type, after)) == (events.DocumentEndEvent, events.StreamEndEvent) else None
 
 
 class _RefusedError(Exception):
@@ -492,22 +367,21 @@ class _Composer:
 
     def _node(self, event: Any, next_event: Callable[[], Any], depth: int) -> Node:
         """Return the node that begins with an event, below so many collections."""
-        scalar_event, end_event = self.events.ScalarEvent, self.events.CollectionEndEvent
-        if type(event) is scalar_event:
+        if type(event) is self.events.ScalarEvent:
             return self._scalar(event)
         if type(event) is self.events.AliasEvent:
             return self._alias(event, depth)
+        is_mapping = type(event) is self.events.MappingStartEvent
+        end_event = self.events.MappingEndEvent if is_mapping else self.events.SequenceEndEvent
         start = self.base + event.start_mark.index
         self._refuse_depth(depth + 1, start, start + 1)
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # not to be used before its end
         children: list[Node] = []
-        while not isinstance(child := next_event(), end_event):
-            is_scalar = type(child) is scalar_event
-            children.append(self._scalar(child) if is_scalar else self._node(child, next_event, depth + 1))
+        while type(child := next_event()) is not end_event:
+            children.append(self._node(child, next_event, depth + 1))
         # The parser ends a block collection at the token after it, past comments and blank lines.
         end = self.base + child.end_mark.index if event.flow_style or not children else children[-1].end
-        is_mapping = type(event) is self.events.MappingStartEvent
         if is_mapping:
             _refuse_keys(children)
         node = collection(start, end, children, is_mapping=is_mapping)

@@ -83,7 +83,10 @@ class Mapping:
         if self._fields is None:
             self._fields = {}
             for key, value in self.pairs:
-                self._fields.update(_merged(value) if is_merge(key) else {key_text(key): Field(key, value)})
+                if is_merge(key):
+                    self._fields.update(_merged(value))
+                else:
+                    self._fields[key_text(key)] = Field(key, value)
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
@@ -126,9 +129,7 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        if any(is_merge(key) for key, _ in node.pairs):
-            return {text: to_plain(field.value) for text, field in node.fields.items()}
-        return {key_text(key): to_plain(value) for key, value in node.pairs}
+        return {text: to_plain(field.value) for text, field in node.fields.items()}
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None
@@ -151,35 +152,24 @@ def follow(node: Node, route: Route) -> Optional[Node]:
     return node
 
 
-def shown_span(own: Optional[Span], whole: Span, first: Optional[Span], *, is_missing: bool, key: bool) -> Span:
+def place(node: Node, route: Route, *, key: bool = False) -> Span:
     """Return the span to show for a route: its value (or key), else the span of the nearest existing parent.
 
     For a missing field, the place is the key of the mapping that lacks it, or its first line.
-
-    Args:
-        own: the key of the last node on the route that exists; None for an item of a sequence and for the root.
-        whole: that node.
-        first: the key of its first field; None for a node without fields of its own.
-        is_missing: whether the route leads further.
-        key: whether to show the key.
     """
-    if own is not None and (key or is_missing):
-        return own
-    return first if is_missing and first is not None else whole
-
-
-def place(node: Node, route: Route, *, key: bool = False) -> Span:
-    """Return the span to show for a route, see `shown_span`."""
-    steps, own = 0, None
+    steps, own = 0, None  # the key of the last node on the route that exists; None for an item and for the root
     for step in route:
         found = follow(node, (step,))
         if found is None:
             break
         own = span(node.fields[str(step)].key) if isinstance(node, Mapping) else None
         node, steps = found, steps + 1
-    fields = node.pairs if isinstance(node, Mapping) and node.origin is None else []
-    first = span(fields[0][0]) if fields else None
-    return shown_span(own, span(node), first, is_missing=steps < len(route), key=key)
+    is_missing = steps < len(route)
+    if own is not None and (key or is_missing):
+        return own
+    if is_missing and isinstance(node, Mapping) and node.origin is None and node.pairs:
+        return span(node.pairs[0][0])
+    return span(node)
 
 
 def mappings(root: Node) -> Iterator[Mapping]:

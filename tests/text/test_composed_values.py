@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,42 +44,17 @@ def nested(
 
 
 def composed(text: str) -> compose.Document:
-    (found,) = compose.compose(SourceFile("f", text))
+    (found,) = read(SourceFile("f", text))
     assert isinstance(found, compose.Document)
-    assert_one_value(found)
     return found
 
 
-def assert_one_value(found: compose.Document) -> None:
-    """Assert that the value that was read without nodes, and all places, are those of the nodes."""
-    text = found.source.text
-    assert repr(found.plain) == repr(node.to_plain(found.root))
-    assert (found.start, found.text) == (found.root.start, text[found.root.start : found.root.end])
-    if found.values is not None:
-        chunk = max(chunk for chunk in compose.chunks(text) if chunk.start <= found.start)
-        (root,) = compose.compose_roots(found.source, chunk)
-        assert isinstance(root, (node.Mapping, node.Sequence))
-        assert list(map(as_written, every_node(root))) == list(map(as_written, every_node(found.root)))
-        for route in itertools.islice(every_route(found.plain), 100):
-            for asked in (route, (*route, "missing"), (*route, 7, "missing")):
-                places = [found.place(asked, key=key) for key in (True, False)]
-                assert places == [node.place(root, asked, key=key) for key in (True, False)]
-                one, other = found.follow(asked), node.follow(root, asked)
-                assert (one and as_written(one)) == (other and as_written(other))
-
-
-def every_route(value: Any, route: node.Route = ()) -> Iterator[node.Route]:
-    """The routes of a value and of all below it."""
-    yield route
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, item in below:
-        yield from every_route(item, (*route, step))
-
-
-def as_written(item: node.Node) -> tuple[Any, ...]:
-    """The kind of a node, its place and, of a scalar, its text."""
-    text = (item.text, item.plain) if isinstance(item, node.Scalar) else ()
-    return type(item), item.start, item.end, *text
+def read(source: SourceFile) -> list[compose.Document | compose.SyntaxProblem]:
+    """The documents of a source; their values are those that are read without nodes."""
+    found = list(compose.compose(source))
+    shown = [repr(item.plain if isinstance(item, compose.Document) else item) for item in found]
+    assert shown == list(map(repr, compose.values(source)))
+    return found
 
 
 def every_node(root: node.Node) -> list[node.Node]:
@@ -229,17 +202,12 @@ FILES = sorted(path for folder in ("examples", "tests/cases", "tests/lint") for 
 
 
 def test_a_value_without_nodes_is_that_of_the_nodes() -> None:
-    """In every manifest here; most of them need no nodes."""
-    read = [
-        found
-        for path in FILES
-        for found in compose.compose(SourceFile(path.name, path.read_text(errors="replace")))
-        if isinstance(found, compose.Document)
-    ]
-    for found in read:
-        assert_one_value(found)
+    """In every manifest here; most of them are read in one go."""
+    sources = [SourceFile(path.name, path.read_text(errors="replace")) for path in FILES]
+    number = sum(len(read(source)) for source in sources)
+    chunks = [chunk for source in sources for chunk in compose.chunks(source.text) if not chunk.is_blank]
 
-    assert sum(found.values is not None for found in read) > 0.9 * len(read) > 500
+    assert sum(compose._value(chunk) is not None for chunk in chunks) > 0.9 * number > 500
 
 
 @pytest.mark.parametrize(
@@ -254,13 +222,11 @@ def test_a_value_without_nodes_is_that_of_the_nodes() -> None:
         "--- # c\na: >\n  |\nb: '|'\n'>': \">\"\n...\n",
     ],
 )
-def test_the_nodes_of_a_value_are_those_of_the_text(text: str) -> None:
+def test_a_value_of_any_style_is_that_of_the_nodes(text: str) -> None:
     """Keys that are numbers, quotes, blocks, folded lines, empty values and comments."""
-    (found,) = compose.compose(SourceFile("f", text))
-
-    assert isinstance(found, compose.Document)
-    assert found.values is not None
-    assert_one_value(found)
+    assert read(SourceFile("f", text))
+    (chunk,) = compose.chunks(text)
+    assert compose._value(chunk) is not None
 
 
 @pytest.mark.parametrize(
@@ -281,7 +247,5 @@ def test_the_nodes_of_a_value_are_those_of_the_text(text: str) -> None:
 )
 def test_what_is_special_is_read_with_its_nodes(text: str) -> None:
     """Anchors, tags, keys that are repeated or no text, errors, JSON, and what is nested too deeply."""
-    found = list(compose.compose(SourceFile("f", text)))
-
-    assert found
-    assert not any(isinstance(item, compose.Document) and item.values is not None for item in found[:1])
+    assert read(SourceFile("f", text))
+    assert all(compose._value(chunk) is None for chunk in compose.chunks(text))
