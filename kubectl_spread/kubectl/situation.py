@@ -160,6 +160,7 @@ class Situation:
         current = self.cluster.controllers[key].workload.template
         stored = [revision for _, revision in self._stored(key)]
         equal = [item for item in stored if same_template(item.template, current)]
+        equal = equal or [item for item in stored[-1:] if not item.template.get("spec")]  # of shortened facts
         number = equal[-1].number if equal else max((item.number for item in stored), default=0) + 1
         return [*(item for item in stored if item not in equal), StoredRevision(number, current)]
 

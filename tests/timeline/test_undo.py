@@ -94,3 +94,11 @@ def test_a_revision_with_a_wrong_type_is_named(tmp_path: Path, capsys: pytest.Ca
     undo(tmp_path, [workload("StatefulSet", "1"), revision("StatefulSet", 1, "1"), wrong], "sts/db")
 
     assert "revision" in capsys.readouterr().err
+
+
+def test_the_only_replica_set_of_shortened_facts_is_the_current_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its template is left out, so that it differs from that of its Deployment."""
+    facts = Path(__file__).parents[2] / "examples" / "shop" / "running.yaml"
+
+    assert run(["simulate", "rollout", "undo", "deploy/web", "-n", "shop", "--snapshot", str(facts)]) == 1
+    assert 'error: no rollout history found for deployment "web"' in capsys.readouterr().err
