@@ -210,6 +210,8 @@ def spread_sentence(spread: SpreadChange) -> str:
     key = domain(spread.topology_key)
     if spread.after.skew is None:
         return "" if spread.before.skew is None else f"No {safe(key)} is counted any more."
+    if not (spread.before.most or any(most for _, most in spread.ranges.values()) or spread.after.most):
+        return ""  # The constraint counts none of the pods.
     groups = grouped(
         (Range(*spread.ranges.get(value, (count, count))), value or '""')
         for value, count in sorted(spread.after.domains.items())

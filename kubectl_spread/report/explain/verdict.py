@@ -10,7 +10,7 @@ import numpy as np
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
-from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind, selector_text
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
@@ -144,7 +144,7 @@ def _pending(explanation: Explanation) -> str:
         return f"{waits}: until then, {cause(explanation)}."
     first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
     assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""
-    return f"stays Pending: {cause(explanation)}.{never}{_also_counted(explanation)}{assumed}"
+    return f"stays Pending: {cause(explanation)}.{never}{_also_counted(explanation)}{assumed}{_in_vain(explanation)}"
 
 
 def _also_counted(explanation: Explanation) -> str:
@@ -162,12 +162,16 @@ def _also_counted(explanation: Explanation) -> str:
 
 def _in_vain(explanation: Explanation) -> str:
     """Return a sentence on the first own constraint that does not spread the pod; no event ever reports that."""
+    named = {item.position for cause in explanation.causes for item in cause.narrowing}
     for report in explanation.constraints:
-        if report.is_default:
+        if report.is_default or report.constraint.position in named:
             continue
         words = _constraint_words(report)
         if not report.self_match:
-            return f" But {words} does not spread pods like this one: it does not count them."
+            wrong = (
+                f" Correct its selector {safe(selector_text(report.selector))}." if report.selector.requirements else ""
+            )
+            return f" But {words} does not spread pods like this one: it does not count them.{wrong}"
         if report.constraint.is_hard and report.eligible_domains == 1 and len(report.domains) > 1:
             (only,) = (domain.value for domain in report.domains if domain.eligible)
             return f" But {words} spreads nothing: {safe(only) or chr(34) * 2} is the only domain that counts."

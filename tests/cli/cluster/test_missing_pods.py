@@ -172,3 +172,20 @@ def test_running_pods_that_no_constraint_counts_say_so_first(
         "Pod shop/web-1-a is bound to node a1. But the zone constraint (topology.kubernetes.io/zone, maxSkew 1) "
         "does not spread pods like this one: it does not count them."
     )
+
+
+def test_a_pending_pod_that_its_constraint_does_not_count_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another reason keeps it Pending. The numbers of the constraint would be 0 in any case."""
+    wrong = constraint()
+    wrong["labelSelector"] = {"matchLabels": {"app": "wbe"}}
+    waiting = pod("web-1-a", "", topologySpreadConstraints=[wrong])
+    waiting["spec"]["containers"] = [{"name": "c", "resources": {"requests": {"cpu": "99"}}}]
+    facts = written(tmp_path, waiting, deployment(wrong), replica_set())
+    run(["explain", "pod/web-1-a", "-n", "shop", "--snapshot", facts])
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "it does not count them. Correct its selector app=wbe." in out
+    assert "Do: add a node" in out
+    assert "Pods per zone" not in out
