@@ -87,7 +87,7 @@ class Judge:
         """Return the simulation limits that the size of the problem leaves time for."""
         problem, nodes = self.problem, self.problem.columns.n
         size = nodes + len(problem.own) + len(problem.running) + self._rivals
-        if nodes > _SMALL or self._rivals > _CROWD:
+        if nodes > _SMALL or self._rivals > _CROWD or (problem.past and len(self._start.pods) > _CROWD):
             return QUICK if nodes > _LARGE else _SOME
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 

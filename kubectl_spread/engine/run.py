@@ -471,9 +471,9 @@ class _Player:
                 only = explore.one(self._hasty, start, explore.first, budget=run)
                 found.append(only._replace(is_literal=True))
                 continue
-            item = Exploration((), False, 0, {})
+            item, kept = Exploration((), False, 0, {}), float(limits.max_states)
             if limits.mode is Mode.ALL:
-                kept = limits.max_states / _KEPT
+                kept /= _KEPT
                 budget.keep(kept if kept > _LEAST_KEPT else 0)
                 item = explore.everything(
                     Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=symmetry.twins),
@@ -483,12 +483,13 @@ class _Player:
                     rollouts=CountedRollouts(self._world, self._oracle, symmetry, limits.max_counted)
                     if limits.by_counts and self._world.provisioner is None
                     else None,
+                    gives_up=True,
                 )
                 budget.keep(0)
                 if item.is_exhaustive or not limits.samples:
                     found.append(item)
                     continue
-            budget.refill(_LEAST_KEPT)
+            budget.leave(_LEAST_KEPT, kept)
             runs, more = divmod(limits.samples, len(begun))
             runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
             found.append(self._sampled(start, symmetry, runs=runs, budget=budget, before=item))

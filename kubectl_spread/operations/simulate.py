@@ -533,6 +533,9 @@ def _with_quotas(
     return tuple(helpful.values())
 
 
+_LESS = 10  # One of so many states is visited again where only the places of some pods are asked for.
+
+
 def _recovery(
     request: SimulateRequest, read: SimulateInputs, last: PlayedStep, step: StepAnswer, watch: Watch
 ) -> Optional[Recovery]:
@@ -554,6 +557,9 @@ def _recovery(
         return None
     limits = request.limits._replace(mode=Mode.FIRST) if step.parts else request.limits  # too many orders
     before = request.commands[:-1] if last.summary.refused else request.commands
+    limits = request.limits._replace(
+        max_states=request.limits.max_states // _LESS, samples=request.limits.samples // _LESS
+    )
     stuck: dict[str, str] = {}
     while True:
         nodes, lines = sorted(filter(None, set(held.values()))), dict[Release, tuple[str, ...]]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from functools import partial
 from typing import Any, Optional
 
 import pytest
@@ -15,7 +16,9 @@ from kubectl_spread.engine.results.answer import TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, Written
-from kubectl_spread.engine.state import EventKind
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.state import EventKind, State, Step
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
@@ -370,3 +373,37 @@ def test_sampled_runs_are_counted_for_each_outcome() -> None:
     assert answer.last.basis is Basis.SAMPLE
     assert sum(answer.last.ended) == answer.last.runs == 20
     assert sum(ending.runs for ending in summarize(answer.last, [WEB]).endings) == 20
+
+
+class Tree:
+    """States that are numbers, each with some children; no state can be left out."""
+
+    repeating: tuple[State, ...] = ()
+    is_cut = False
+
+    def __init__(self, width: int, most: int) -> None:
+        self._width, self._most = width, most
+
+    def after(self, state: State) -> list[Any]:
+        children = range(state.facts * self._width + 1, state.facts * self._width + self._width + 1)
+        return [partial(Step, (), state._replace(facts=at)) for at in children if at <= self._most]
+
+    def may_repeat(self, _: State) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("width", "most", "gives_up", "visited"),
+    [
+        (1, 3_000, True, 3_001),  # few states wait at any time
+        (4, 5_000, True, 1_005),  # three of four wait
+        (4, 5_000, False, 5_001),
+        (4, 900, True, 901),  # too few states to tell
+    ],
+)
+def test_a_search_gives_up_if_most_of_its_states_wait(width: int, most: int, gives_up: bool, visited: int) -> None:
+    moves: Any = Tree(width, most)
+    found = explore.everything(moves, [State((), (), 0)], budget=Budget(50_000), gives_up=gives_up)
+
+    assert found.states == visited
+    assert found.is_exhaustive is (visited > most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-_ORDINARY = 100  # Pods of an ordinary state; a state takes time in proportion to its pods.
+_ORDINARY = 50  # Pods of an ordinary state; a state takes time in proportion to its pods.
 
 
 def weight(pods: int) -> int:
@@ -55,9 +55,9 @@ class Budget:
         """Leave some states to a later search."""
         self._kept = states
 
-    def refill(self, least: float) -> None:
-        """Let a number of states be left, if there are fewer; once."""
-        self._states = self._states if self._is_refilled else max(self._states, least)
+    def leave(self, least: float, most: float) -> None:
+        """Let at most a number of states be left, and at least another one; the latter once."""
+        self._states = max(min(self._states, most), 0 if self._is_refilled else least)
         self._is_refilled = True
 
     @property
