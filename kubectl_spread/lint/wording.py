@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
-from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME
+from kubectl_spread.objects.selectors import domain_noun, DOMAIN_NOUNS, HOSTNAME
 from kubectl_spread.text.wording import first_of, join_with_and
 
 _MOST_NAMES = 3
@@ -56,11 +57,7 @@ def stays_or_stay(pods: int) -> str:
     return "stays" if pods == 1 else "stay"
 
 
-def domain(key: str, *, plural: bool = False) -> str:
-    """Return the noun for a domain of a topology key: `zone`, `node`, or `domain` with the key after it."""
-    noun = DOMAIN_NOUNS.get(key, "domain")
-    written = f"{noun}s" if plural else noun
-    return written if key in DOMAIN_NOUNS else f"{written} of `{key}`"
+domain = partial(domain_noun, mark="`")
 
 
 def in_domain(each: str, key: str) -> str:

@@ -39,10 +39,17 @@ NODE_POOL = "karpenter.sh/nodepool"
 REGION = "topology.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
 OS = "kubernetes.io/os"
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")  # of labels and taints
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 LEGACY = {REGION: "failure-domain.beta.kubernetes.io/region", ZONE: "failure-domain.beta.kubernetes.io/zone"}
 DOMAIN_NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
+
+
+def domain_noun(key: str, *, plural: bool = False, mark: str = "") -> str:
+    """Return `zone`, `node` or `domain of rack` for the domains of a topology key; `mark` is around a key."""
+    noun = f"{DOMAIN_NOUNS.get(key, 'domain')}{'s' if plural else ''}"
+    return noun if key in DOMAIN_NOUNS else f"{noun} of {mark}{key}{mark}"
 
 
 def zone_of(labels: Labels) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.model import GapKind
 from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule, Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, rule_text
+from kubectl_spread.guarantee.policy.texts import rule_text
 from kubectl_spread.guarantee.recommendation import (
     Formula,
     Hard,
@@ -32,7 +32,7 @@ from kubectl_spread.guarantee.verdict import (
     worst,
 )
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors import HOSTNAME
+from kubectl_spread.objects.selectors import domain_noun, HOSTNAME
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
 from kubectl_spread.report.documents import (
@@ -305,7 +305,7 @@ def _counts(witness: Witness, style: Style) -> Iterator[str]:
         if larger and key not in larger and witness.evaluation.rule.topology_key != key:
             continue
         when = "at the end" if witness.events else "now"
-        sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
+        sentence = f"Pods by {domain_noun(key)} {when}: {words.counts_text(counts)}."
         yield from wrap(sentence, style, indent="    ", hanging="  ")
     yield from wrap(words.surge(witness), style, indent="    ")
 

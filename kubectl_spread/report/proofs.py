@@ -11,8 +11,9 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, rule_text, violation_text
+from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent, worst
+from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats
 from kubectl_spread.text.wording import comma_list, count_noun
 
@@ -148,31 +149,35 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool =
 def bound_text(bound: Bound, rule: PolicyRule, *, is_detailed: bool) -> str:
     """Return a bound as a sentence, with all details also the arithmetic."""
     if bound.kind is BoundKind.EMPTIEST and bound.domains:
-        need, zone = bound.domains * bound.times * bound.max_skew, domain(bound.topology_key)
+        need, zone = bound.domains * bound.times * bound.max_skew, domain_noun(bound.topology_key)
         return (
             f"the emptiest {zone} takes the pod: its nodes could only be too full after {bound.domains} x "
             f"{bound.times} x {bound.max_skew} = {count_noun(need, 'other pod')}, and there are at most "
             f"{bound.pods - 1}"
         )
     if bound.kind is BoundKind.EMPTIEST:
-        where = f"the {domain(bound.topology_key)} with the fewest pods" if bound.topology_key else "every allowed node"
+        where = (
+            f"the {domain_noun(bound.topology_key)} with the fewest pods"
+            if bound.topology_key
+            else "every allowed node"
+        )
         return f"{where} always passes the filters"
     if rule.kind in (RuleKind.PLACED, RuleKind.REPLACED):
         room, others = count_noun(bound.most, "pod"), count_noun(bound.pods, "other pod")
         if bound.topology_key:
-            where = f"the {domain(bound.topology_key)} with the fewest pods"
+            where = f"the {domain_noun(bound.topology_key)} with the fewest pods"
             return f"{where} has room for {room}, and holds at most {others}"
         return f"the allowed nodes have room for {room}, and hold at most {others}"
     key = rule.topology_key
-    head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')}"
+    head = f"a {domain_noun(key)} holds at most {count_noun(bound.most, 'pod')}"
     if rule.kind is RuleKind.SEPARATE:
-        head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')} of a workload"
+        head = f"a {domain_noun(key)} holds at most {count_noun(bound.most, 'pod')} of a workload"
     return f"{head}: {_reason(bound)}" if is_detailed else head
 
 
 def _reason(bound: Bound) -> str:
     skew, size, pods = bound.max_skew, bound.domains, bound.pods
-    where = domain(bound.topology_key, plural=True) if bound.topology_key else ""
+    where = domain_noun(bound.topology_key, plural=True) if bound.topology_key else ""
     if bound.kind is BoundKind.SKEW:
         return (
             f"maxSkew {skew} over {size} {where} with at most {count_noun(pods, 'pod')} at a time, "
@@ -237,7 +242,7 @@ def sentence(event: WitnessEvent) -> str:
         template = "{pod}, which is Pending, is deleted by the scale-down."
         if event.number > 1:
             template = "{old_pods} of {owner} are deleted: on {nodes}."
-    noun = domain(event.topology_key, plural=not is_one) if event.is_loss else "node"
+    noun = domain_noun(event.topology_key, plural=not is_one) if event.is_loss else "node"
     nodes = comma_list(event.nodes, most=99)
     pods = f"pod{'s' if len(event.nodes) > 1 else ''} on {nodes}"
     return template.format(

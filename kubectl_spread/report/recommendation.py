@@ -10,10 +10,11 @@ from typing import Any
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, rule_text, short_key
+from kubectl_spread.guarantee.policy.texts import rule_text, short_key
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import paragraphs, Style, table, wrap
 from kubectl_spread.report.wording import numbered, resource, short_name
@@ -150,7 +151,7 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 def _formula(item: Formula, *, in_full: bool = False) -> str:
     """Return what a rule means for maxSkew; in full with the arithmetic."""
-    where, amount = domain(item.rule.topology_key), item.rule.amount
+    where, amount = domain_noun(item.rule.topology_key), item.rule.amount
     arithmetic = amount.text
     if amount.denominator:
         exact = item.pods * amount.numerator % amount.denominator == 0
@@ -162,7 +163,7 @@ def _formula(item: Formula, *, in_full: bool = False) -> str:
     if not item.most:
         return f"{sentence}, so none."
     if item.needs > item.domains:
-        sentence += f", so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
+        sentence += f", so {item.needs} {domain_noun(item.rule.topology_key, plural=True)} are needed; there "
         return f"{sentence}{'is' if item.domains == 1 else 'are'} {item.domains}."
     reached = (item.pods + (item.domains - 1) * item.most) // item.domains
     if not item.proved or item.proved >= item.most:
@@ -276,7 +277,7 @@ def commands(option: Option) -> list[str]:
 
 
 def _costs(option: Option) -> Iterator[str]:
-    needs = [f"{need.domains} {domain(need.topology_key, plural=need.domains != 1)}" for need in option.needs]
+    needs = [f"{need.domains} {domain_noun(need.topology_key, plural=need.domains != 1)}" for need in option.needs]
     if needs:
         yield f"the pods need {' and '.join(needs)} with room"
     if option.has_volumes:

@@ -14,7 +14,8 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.guarantee.policy.evaluate import Evaluation, GroupStatus, PolicyStatus
 from kubectl_spread.guarantee.policy.policy import RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, preposition, rule_text, short_key
+from kubectl_spread.guarantee.policy.texts import preposition, rule_text, short_key
+from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import Style, table
@@ -167,15 +168,15 @@ def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, 
 def _rule_numbers(item: Evaluation) -> str:
     key = item.rule.topology_key
     where = f" ({comma_list(item.domains, most=3)})" if item.domains else ""
-    one = f"{preposition(key)} one {domain(key)}{where}" if key else ""
+    one = f"{preposition(key)} one {domain_noun(key)}{where}" if key else ""
     if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return f"{item.number} of {item.pods} {one}, {item.limit} allowed"
     if item.rule.kind is RuleKind.MIN_DOMAINS:
-        return f"{item.number} {domain(key, plural=item.number != 1)}{where}, {item.limit} required"
+        return f"{item.number} {domain_noun(key, plural=item.number != 1)}{where}, {item.limit} required"
     if item.rule.kind is RuleKind.SEPARATE:
         return f"{count_noun(item.number, 'pod')} of one workload {one}, 1 allowed"
     if item.rule.kind is RuleKind.SURVIVE:
-        return f"{item.number} left without {domain(key)}{where}, {item.limit} required"
+        return f"{item.number} left without {domain_noun(key)}{where}, {item.limit} required"
     return f"{count_noun(item.number, 'pod')} Pending"
 
 

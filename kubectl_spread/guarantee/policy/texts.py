@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.policy import Amount, PolicyRule, RuleKind
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.selectors import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors import domain_noun, HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import comma_list, count_noun, did_you_mean, short
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
@@ -186,21 +186,9 @@ def shards(text: str) -> Range:
     return found
 
 
-_NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
-
-
-def domain(key: str, *, plural: bool = False) -> str:
-    """Return the noun for the domains of a key: `node`, `zone`, `domain of rack`."""
-    names = _NAMES.get(short_key(key))
-    if names is None:
-        return f"{'domains' if plural else 'domain'} of {key}"
-    return names[1] if plural else names[0]
-
-
 def preposition(key: str) -> str:
     """Return `on` for nodes, `in` for other domains."""
-    names = _NAMES.get(short_key(key))
-    return "in" if names is None else names[2]
+    return "on" if key == HOSTNAME else "in"
 
 
 def rule_text(rule: PolicyRule, *, is_now: bool = False) -> str:
@@ -210,7 +198,7 @@ def rule_text(rule: PolicyRule, *, is_now: bool = False) -> str:
     """
     key, amount = rule.topology_key, rule.amount
     when = "" if is_now else ", if all have a node"
-    where = f"{preposition(key)} one {domain(key)}" if key else ""
+    where = f"{preposition(key)} one {domain_noun(key)}" if key else ""
     if rule.kind is RuleKind.MAX_SHARE:
         sign = "less than" if rule.is_strict else "at most"
         what = f"{amount.text} of the pods" if amount.denominator else f"{amount.text} pods"
@@ -218,15 +206,15 @@ def rule_text(rule: PolicyRule, *, is_now: bool = False) -> str:
     if rule.kind is RuleKind.MAX_COUNT:
         return f"at most {count_noun(amount.numerator, 'pod')} {where}"
     if rule.kind is RuleKind.MIN_DOMAINS:
-        least = f"at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
+        least = f"at least {amount.numerator} {domain_noun(key, plural=amount.numerator > 1)}"
         return f"pods {preposition(key)} {least}{when}"
     if rule.kind is RuleKind.SEPARATE:
-        return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
+        return f"pods of one workload {preposition(key)} different {domain_noun(key, plural=True)}"
     if rule.kind is RuleKind.SURVIVE:
         kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
         kept = count_noun(amount.numerator, "pod") if not amount.denominator else kept
-        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}{when}"
-    lost = f" while {rule.lost} {domain(key, plural=rule.lost > 1)} {'are' if rule.lost > 1 else 'is'} lost"
+        return f"{kept} left after losing {rule.lost} {domain_noun(key, plural=rule.lost > 1)}{when}"
+    lost = f" while {rule.lost} {domain_noun(key, plural=rule.lost > 1)} {'are' if rule.lost > 1 else 'is'} lost"
     return f"every pod finds a node{lost if key else ''}"
 
 
@@ -236,13 +224,13 @@ def violation_text(result: Evaluation, *, waiting: Optional[int] = None) -> str:
         return f"{count_noun(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
     key = result.rule.topology_key
     is_one = len(result.domains) == 1
-    where = f"{domain(key, plural=not is_one)} {comma_list(result.domains, most=3)}"
+    where = f"{domain_noun(key, plural=not is_one)} {comma_list(result.domains, most=3)}"
     holds, each = ("holds", "") if is_one else ("hold", " each")
     if result.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         held = f"{result.number} of {count_noun(result.pods, 'pod')}{each}"
         return f"{where} {holds} {held}; {result.limit} allowed"
     if result.rule.kind is RuleKind.MIN_DOMAINS:
-        return f"the pods use {count_noun(result.number, domain(key))}; at least {result.limit} required"
+        return f"the pods use {count_noun(result.number, domain_noun(key))}; at least {result.limit} required"
     if result.rule.kind is RuleKind.SEPARATE:
         name = "" if result.owner is None else f" of {result.owner.name}"
         return f"{where} {holds} {result.number} pods{name}{each}"

@@ -10,11 +10,12 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.model import TransitionKind
 from kubectl_spread.guarantee.policy.policy import RuleKind
-from kubectl_spread.guarantee.policy.texts import domain, rule_text
+from kubectl_spread.guarantee.policy.texts import rule_text
 from kubectl_spread.guarantee.recommendation import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, StuckPods, Witness, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import Plain
+from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
 from kubectl_spread.report.guarantee import TONES
@@ -176,7 +177,7 @@ def _way(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Opt
         "last": moments[-1][1],
         "charts": [
             Chart(
-                f"Pods by {domain(key)}",
+                f"Pods by {domain_noun(key)}",
                 counts,
                 badge=("above the limit", "bad")
                 if limit is not None and max(counts.values(), default=0) > limit
