@@ -40,12 +40,14 @@ def short_quotes(text: str) -> str:
     return re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: f'"{short(match[1])}"', text)
 
 
-def comma_list(names: Iterable[str], *, most: int = _MOST_NAMES) -> str:
-    """Return names with commas, followed by the number of names beyond `most`."""
+def comma_list(names: Iterable[str], *, most: int = _MOST_NAMES, of: int = 0) -> str:
+    """Return names with commas, followed by the number of names beyond `most`.
+
+    `of`: the number of all, if `names` has only the first.
+    """
     names = [safe(name) for name in names]
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+    more = max(of, len(names)) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def first_of(parts: Sequence[str], most: int, rest: Callable[[int], str]) -> list[str]:

@@ -15,7 +15,7 @@ from kubectl_spread.cluster.columns import Bools, Columns
 from kubectl_spread.objects import resources
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.selectors import EVERY_POD, LabelRequirement, Selector
-from kubectl_spread.text.wording import first_of
+from kubectl_spread.text.wording import comma_list, first_of
 
 RequirementId = NewType("RequirementId", str)
 
@@ -96,9 +96,7 @@ MOST_GROUPS = 3
 
 def short_list(names: Sequence[str], *, of: int = 0) -> str:
     """Return up to three names and the number of the others; `of`: the number of all, if `names` is incomplete."""
-    total = max(of, len(names))
-    shown = ", ".join(name or '""' for name in names[:MOST_NAMES])
-    return shown if total <= MOST_NAMES else f"{shown} and {total - MOST_NAMES} more"
+    return comma_list([name or '""' for name in names], most=MOST_NAMES, of=of)
 
 
 def nodes(mask: Bools, columns: Columns) -> str:
