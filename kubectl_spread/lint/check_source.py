@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.errors import SourceError
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.admission import check_object, SourceSettings
 from kubectl_spread.lint.finding import Finding, Label, Severity
@@ -103,6 +104,13 @@ class Result(NamedTuple):
     def workloads(self) -> tuple[Subject, ...]:
         """Return the workloads that the API server would accept."""
         return tuple(subject for subject in self.subjects if not subject.refusals)
+
+    def errors(self) -> Iterator[tuple[Finding, SourceError]]:
+        """Yield the findings of severity error, which keep an object from being created, each as an error."""
+        for finding in self.findings:
+            if finding.rule.severity is Severity.ERROR:
+                start, message = finding.place.span.start, f"{finding.rule.code} {finding.message}"
+                yield finding, self.source.error(start, message)
 
 
 def bare_lists(results: Iterable[Result]) -> list[BareSubject]:

@@ -532,9 +532,8 @@ def _of_manifests(
             continue
         sources.append(given.source)
         result = check_source(given.source, named=given.named, codes=(), namespace=namespace, minor=release.minor)
-        refused = [finding for finding in result.findings if finding.rule.severity.value == "error"]
-        for finding in refused:
-            error = given.source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
+        refused = [*result.errors()]
+        for finding, error in refused:
             if finding.is_unreadable:
                 errors.append(error)
             else:

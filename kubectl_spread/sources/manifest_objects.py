@@ -12,7 +12,6 @@ from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import joined, RefusedError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
@@ -160,12 +159,10 @@ class StepObjects:
         """Yield the objects of a source that the API server would accept; record the errors of the others."""
         lost = set()
         result = check_source(source, named=True, codes=(), namespace=namespace, minor=self._minor)
-        for finding in result.findings:
-            if finding.rule.severity is Severity.ERROR:
-                error = source.error(finding.place.span.start, f"{finding.rule.code} {finding.message}")
-                self.errors.append(error)
-                self._refusals += [] if finding.is_unreadable else [error]
-                lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
+        for finding, error in result.errors():
+            self.errors.append(error)
+            self._refusals += [] if finding.is_unreadable else [error]
+            lost.add((finding.object.kind, finding.object.namespace or namespace, finding.object.name))
         self.errors += too_large(result.workloads)
         good = {_key(checked.manifest, namespace) for checked in result.workloads if checked.workload.is_simulated}
         for manifest in objects_of(source):
