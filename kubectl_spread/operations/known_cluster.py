@@ -45,6 +45,7 @@ from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import kubelet_minor
+from kubectl_spread.objects.selectors import CONTROL_PLANE
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, REPLICATED_KINDS, Workload
@@ -102,7 +103,6 @@ def least_uneven(
 _ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
 
 _NO_SPECS: Mapping[str, Plain] = {}
-_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _WORK = 50_000  # Limit of replicas times nodes in one search, about a second.
 _FEWEST_PATHS, _MOST_PATHS = 5, 200
 _SEARCHES = 3  # Limit for all workloads together.
@@ -210,7 +210,7 @@ class KnownCluster:
         for node in self._cluster.nodes:
             minor = kubelet_minor(node.kubelet_version)
             if minor is not None:
-                is_control_plane = any(key in node.labels for key in _CONTROL_PLANE)
+                is_control_plane = any(key in node.labels for key in CONTROL_PLANE)
                 minors[is_control_plane] = max(minor, minors.get(is_control_plane, 0))
         return Server(max(minors.values()), is_certain=True in minors) if minors else None
 

@@ -21,7 +21,7 @@ from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, OUTAGES, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_spread.objects.selectors import HOSTNAME, LEGACY, OS, REGION, ZONE
+from kubectl_spread.objects.selectors import CONTROL_PLANE, HOSTNAME, LEGACY, OS, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, misspelt, spelling_of
 
@@ -97,14 +97,9 @@ def is_unfit(nodes: Iterable[Node]) -> bool:
     return bool(found) and all(is_down(node) or is_leaving(node) for node in found)
 
 
-_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-
-
 def is_control_plane(node: Node) -> bool:
     """Return whether a node belongs to the control plane."""
-    return any(key in node.labels for key in _CONTROL_PLANE) or any(
-        taint.key in _CONTROL_PLANE for taint in node.taints
-    )
+    return any(key in node.labels for key in CONTROL_PLANE) or any(taint.key in CONTROL_PLANE for taint in node.taints)
 
 
 def misspelt_values(nodes: Iterable[Node], key: str) -> dict[str, str]:
