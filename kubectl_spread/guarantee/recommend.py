@@ -489,6 +489,8 @@ class _Search:
         proved = {item.topology_key: item.max_skew for item in best}
         for rule in self._rules:
             key, most = rule.topology_key, rule.most(self._pods)
+            if rule.kind is RuleKind.SURVIVE and self._most(key, self._pods) <= 0:
+                most = 0
             if most is not None:
                 needs = -(-self._pods // most) if most else 0
                 yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))

@@ -136,6 +136,8 @@ def decisions(verdicts: Verdicts, *, has_more: bool = False, is_detailed: bool =
         text = "refuted"
         if verdict.verdict is ProofStatus.PROVED:
             text = ": ".join(filter(None, ("proved", proof(verdict, is_detailed=is_detailed))))
+        elif verdict.basis is Basis.STATE_LIMIT and not verdict.states:
+            text = "not decided: the search ended before"
         elif verdict.basis is Basis.STATE_LIMIT:
             text = f"not decided: no violation in {verdict.states:,} visited states"
             text += ", and there are more" if has_more else ""
@@ -215,18 +217,32 @@ def story(witness: Witness) -> list[str]:
     lines: list[str] = []
     for is_placed, group in itertools.groupby(witness.events, lambda event: event.kind is TransitionKind.PLACED):
         events = list(group)
-        pods = [_pod(event) for event in events]
         if not is_placed or len(events) == 1:
             lines += without_repeats(map(sentence, events))
-        elif len(set(pods)) == 1:
-            several = pods[0].removeprefix("a ").replace("pod of", "pods of")
-            numbers = Counter(event.node for event in events)
-            nodes = [f"{node} ({number})" if number > 1 else node for node, number in numbers.items()]
-            lines.append(f"{len(events)} {several} go to {comma_list(nodes, most=99)}.")
+            continue
+        runs = [(pod, [event.node for event in run]) for pod, run in itertools.groupby(events, _pod)]
+        places = [(_several(pod, len(nodes)), _nodes(nodes)) for pod, nodes in runs]
+        if len(places) == 1:
+            lines.append(f"{places[0][0]} go to {places[0][1]}.")
         else:
-            places = [f"{pod.removeprefix('pod ')} to {event.node}" for pod, event in zip(pods, events, strict=True)]
-            lines.append(f"Pods go to nodes: {', '.join(places)}.")
+            separator = ", " if len(places) == len(events) else "; "
+            lines.append(f"Pods go to nodes: {separator.join(f'{pods} to {nodes}' for pods, nodes in places)}.")
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
+
+
+def _several(pod: str, number: int) -> str:
+    """Return a number of equal pods as the subject of a sentence."""
+    if number == 1:
+        return pod.removeprefix("pod ")
+    return f"{number} {pod.removeprefix('a ').replace('pod of', 'pods of')}"
+
+
+def _nodes(nodes: Sequence[str]) -> str:
+    """Return the nodes of equal pods, with the number of pods on each where it is not clear."""
+    numbers = Counter(nodes)
+    if len(numbers) == 1:
+        return comma_list(numbers)
+    return comma_list((f"{node} ({number})" if number > 1 else node for node, number in numbers.items()), most=99)
 
 
 def sentence(event: WitnessEvent) -> str:

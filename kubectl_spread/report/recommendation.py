@@ -159,7 +159,8 @@ def _formula(item: Formula, *, in_full: bool = False) -> str:
         arithmetic = f"{quotient} - 1" if item.rule.is_strict else quotient
         arithmetic = arithmetic if exact else f"{quotient}, rounded down"
     sentence = f"{rule_text(item.rule)}: a {where} may hold {item.most} of {count_noun(item.pods, 'pod')}"
-    sentence += f" ({arithmetic})" if in_full else ""
+    if in_full and item.rule.kind is not RuleKind.SURVIVE:
+        sentence += f" ({arithmetic})"
     if not item.most:
         return f"{sentence}, so none."
     if item.needs > item.domains:

@@ -410,3 +410,16 @@ def test_options_that_rollouts_break_are_proved_in_few_states(
     assert found["exceptInRollouts"]
     for option in found["options"]:
         assert all(rule["states"] <= 5_001 for item in option["regimes"] for rule in item["rules"])
+
+
+def test_a_rule_that_no_number_of_pods_keeps_is_the_reason(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A quorum of one pod is that pod."""
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(workload("Deployment", 1)))
+    words = ("--topology", "zones=3,nodes=1", "--survive", "zone", "--keep", "quorum", "--recommend")
+    run(["guarantee", "-f", str(manifest), *words])
+
+    assert (
+        "\na quorum left after losing 1 zone, if all have a node: a zone may hold 0 of 1 pod, so none.\n"
+        in capsys.readouterr().out
+    )

@@ -587,3 +587,18 @@ def test_of_several_groups_the_first_line_counts_those_that_stay_refuted(
         "Policy ha: refuted: less than 1/2 of the pods in one zone (1 of 2 groups; 1 more while pods move)\n"
     )
     assert "  not decided: default/db: volumes can keep a pod in the zone of its first node\n" in out
+
+
+def test_equal_pods_that_are_placed_one_after_another_are_named_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A node of several pods has their number, unless all go there."""
+    text = WEB.replace("replicas: 6", "replicas: 4")
+    (tmp_path / "web.yaml").write_text(
+        text.replace("    spec:\n", f"    spec:\n      topologySpreadConstraints: [{ZONE_SPREAD}]\n")
+    )
+    words = ("-f", str(tmp_path / "web.yaml"), "--topology", "zones=3,nodes=1", "--max-count", "zone=2", "--details")
+    _, out, _ = said(capsys, *words)
+
+    assert "    3. Pods go to nodes: a new pod of web to node-c1; 2 pods of web to node-b1, node-a1.\n" in out
+    assert "    5. 2 new pods of web go to node-c1.\n" in out
