@@ -345,7 +345,7 @@ def _workloads(
             yield lines
         else:
             reason = "" if style.is_detailed else "\n".join(lines)
-            for word in (name(item.key), item.key.name, *(pod.node for pod in item.held)):
+            for word in (f"{item.key.namespace}/{item.key.name}", item.key.name, *(pod.node for pod in item.held)):
                 reason = reason.replace(word, "")
             plain.append((reason or item.key, name(item.key), lines))
     yield [
