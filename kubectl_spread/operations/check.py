@@ -345,6 +345,7 @@ def result_of(run: CheckRun) -> CheckResult:
     if known is not None:
         from kubectl_spread.objects import admission
 
+        notes += cluster_facts.unknown_namespaces((item.workload.namespace for item in run.placements), known.cluster)
         making = {item.workload.namespace for item in run.placements if item.workload.claim_templates}
         quotas = (item for item in known.cluster.quotas if item.namespace in making and admission.limits_claims(item))
         notes += text.claim_quotas(tuple(f"{item.namespace}/{item.name}" for item in quotas))

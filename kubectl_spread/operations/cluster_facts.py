@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.sources.live.flags import as_words, Flags
+from kubectl_spread.text.wording import comma_list
 
 if TYPE_CHECKING:  # imported where they are used, as most of them load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -241,6 +242,18 @@ def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: s
 
     cluster, errors = manifest_objects.with_manifests(known.cluster, sources, namespace)
     return known._replace(cluster=cluster, errors=(*known.errors, *errors))
+
+
+def unknown_namespaces(names: Iterable[str], cluster: Cluster) -> tuple[str, ...]:
+    """Return a note on namespaces that a cluster lacks; none if the facts do not list those of a real cluster."""
+    is_listed = "kube-system" in cluster.namespaces
+    lacking = sorted({*filter(None, names)} - _EVERYWHERE - cluster.namespaces.keys()) if is_listed else []
+    noun, they = ("namespace", "it exists") if len(lacking) == 1 else ("namespaces", "they exist")
+    text = f"the cluster facts have no {noun} {comma_list(lacking)}: kubectl creates no object there until {they}"
+    return (text,) if lacking else ()
+
+
+_EVERYWHERE = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})  # The API server creates them.
 
 
 def of_one_cluster(workloads: Iterable[Workload]) -> list[list[Workload]]:

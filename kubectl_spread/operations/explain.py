@@ -473,8 +473,9 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
             missing.append(error)
     where = f" in namespace {selection.namespace}" if selection.namespace else ""
     elsewhere = f"; {len(pods)} in other namespaces: -A" if pods else ""
-    notes = () if reports or missing else (f"no pod is Pending{where}{elsewhere}",)
-    return ExplainResult(reports, missing, list(settings.known.errors), settings.known, notes)
+    notes = [] if reports or missing else [f"no pod is Pending{where}{elsewhere}"]
+    notes += cluster_facts.unknown_namespaces([selection.namespace], cluster)
+    return ExplainResult(reports, missing, list(settings.known.errors), settings.known, tuple(notes))
 
 
 def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[ObjectKey]]:
@@ -545,12 +546,11 @@ def _of_manifests(
         others += result.others
     applied = cluster_facts.with_manifests(settings.known, sources, namespace)
     errors += applied.errors[len(settings.known.errors) :]
-    project = Project(subjects, others, RunContext(namespace=namespace))
     answers: list[list[PodReport]] = []
     notes: list[str] = []
     workloads: list[Workload] = []
     copies: dict[str, list[tuple[str, Plain]]] = {}  # the file and the spec of each copy of a workload, by its key
-    for subject in accepted(project.subjects):
+    for subject in accepted(Project(subjects, others, RunContext(namespace=namespace)).subjects):
         owner, spec = subject.workload, fields(subject.manifest.plain, "spec")
         refusals = refused_changes(applied.cluster, owner, spec, release)
         missing += [RefusedError(f'The {owner.kind} "{owner.name}" is invalid: {text}') for text in refusals]
@@ -578,4 +578,5 @@ def _of_manifests(
             elif not found:
                 notes.append(f"{who}: {reason_without_pod(placement)}")
     reports = [*_in_short(answers)] if is_brief else [*itertools.chain(*answers)]
-    return ExplainResult(reports, missing, errors, settings.known, tuple(notes))
+    lacking = cluster_facts.unknown_namespaces((owner.namespace for owner in workloads), applied.cluster)
+    return ExplainResult(reports, missing, errors, settings.known, (*notes, *lacking))

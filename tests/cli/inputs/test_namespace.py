@@ -80,3 +80,44 @@ def test_workloads_of_one_namespace_are_counted_together(tmp_path: Path, capsys:
         counts.append(len(json.loads(capsys.readouterr().out)["findings"]))
 
     assert [0, 2] == counts
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "named", "is_told"),
+    [
+        (("kube-system", "shop"), "shop", False),
+        (("kube-system", "shop"), "shpo", True),
+        (("kube-system",), "default", False),
+        ((), "shpo", False),  # the facts have no list of namespaces
+    ],
+)
+def test_a_namespace_that_does_not_exist_is_named(
+    namespaces: tuple[str, ...], named: str, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metadata = [{"kind": "Namespace", "metadata": {"name": name}} for name in namespaces]
+    node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"pods": "10"}}}
+    facts, manifest = tmp_path / "facts.json", tmp_path / "web.yaml"
+    items = [{"apiVersion": "v1", **item} for item in (node, *metadata)]
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    manifest.write_text(f"apiVersion: v1\nkind: Pod\nmetadata: {{name: web, namespace: {named}}}\n{POD}")
+    note = f"the cluster facts have no namespace {named}: kubectl creates no object there until it exists"
+    for words in (["explain", "-n", named], ["explain", "-f", str(manifest)], ["check", str(manifest)]):
+        assert run([*words, "--snapshot", str(facts)]) == 0
+        assert (note in capsys.readouterr().err) == is_told
+
+
+POD = "spec: {containers: [{name: c, image: c}]}\n"
+
+
+def test_a_namespace_of_the_manifests_exists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"pods": "10"}}}
+    items = [
+        {"apiVersion": "v1", **item} for item in (node, {"kind": "Namespace", "metadata": {"name": "kube-system"}})
+    ]
+    facts, manifest = tmp_path / "facts.json", tmp_path / "web.yaml"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: new}\n---\n"
+    manifest.write_text(f"{namespace}apiVersion: v1\nkind: Pod\nmetadata: {{name: web, namespace: new}}\n{POD}")
+    for words in (["explain", "-f", str(manifest)], ["check", str(manifest)]):
+        assert run([*words, "--snapshot", str(facts)]) == 0
+        assert "no namespace" not in capsys.readouterr().err
