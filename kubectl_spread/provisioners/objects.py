@@ -211,12 +211,6 @@ def node_claim(plain: Plain) -> NodeClaim:
     )
 
 
-def class_zones(plain: Plain) -> tuple[str, ...]:
-    """Return the zones of the subnets of a provider's class of nodes."""
-    subnets = mappings(fields(plain, "status").get("subnets"))
-    return tuple(sorted({item["zone"] for item in subnets if item.get("zone")}))
-
-
 def node_facts(plain: Plain) -> NodeFacts:
     """Read what only Karpenter needs of a Node."""
     provider_id = fields(plain, "spec").get("providerID") or ""

@@ -59,7 +59,6 @@ class Provisioning(NamedTuple):
     """NodePools and what belongs to them.
 
     types: by pool, with samples for pools that no table describes.
-    problems: of entries of a table, which are left out.
     """
 
     pools: tuple[NodePool, ...] = ()
@@ -67,7 +66,6 @@ class Provisioning(NamedTuple):
     types: dict[str, tuple[InstanceType, ...]] = {}  # noqa: RUF012 (never written to)
     nodes: dict[str, NodeFacts] = {}  # noqa: RUF012
     gaps: tuple[Gap, ...] = ()
-    problems: tuple[str, ...] = ()
     options: Options = Options()
 
 
@@ -79,7 +77,7 @@ def with_settings(cluster: Cluster, path: str, table: Any, version: Optional[str
         SourceError: the table cannot be read.
     """
     given: dict[tuple[str, str], Any] = {TABLE: table} if path else {}
-    for problem in read((), cluster, table=table).problems:
+    for problem in instance_types(table)[1]:
         raise SourceError(path, problem)
     if version:
         try:
@@ -128,7 +126,6 @@ def read(
         table: instance types by the name of their pool, or by `*`; any value is accepted.
         options: settings of Karpenter.
     """
-    problems: list[str] = []
     pools: dict[str, NodePool] = {}
     claims: dict[str, NodeClaim] = {}
     zones: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -143,8 +140,9 @@ def read(
         elif kind == "Node":
             nodes[name] = objects.node_facts(plain)
         elif kind.endswith("NodeClass"):
-            zones[kind, name] = objects.class_zones(plain)
-    given = _types_of(table, problems)
+            subnets = mappings(fields(plain, "status").get("subnets"))
+            zones[kind, name] = tuple(sorted({item["zone"] for item in subnets if item.get("zone")}))
+    given, _ = instance_types(table)
     # Labels, capacity and allocatable of what runs, or was launched: samples of instance types
     running = [
         (node.labels, (nodes.get(node.name) or NodeFacts()).capacity or node.allocatable, node.allocatable)
@@ -167,15 +165,15 @@ def read(
     if not options.provider and len({pool.class_ref.group for pool in pools.values()}) > 1:
         gaps.append(Gap(GapKind.PROVIDER))
     every = [pool._replace(zones=zones.get(pool.class_ref[1:], ())) for pool in pools.values()]
-    return Provisioning(tuple(every), tuple(claims.values()), types, nodes, tuple(gaps), tuple(problems), options)
+    return Provisioning(tuple(every), tuple(claims.values()), types, nodes, tuple(gaps), options)
 
 
-def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, ...]]:
-    """Read a table of instance types; an entry that cannot be read is left out."""
+def instance_types(table: Any) -> tuple[dict[str, tuple[InstanceType, ...]], list[str]]:
+    """Read a table of instance types by pool; an entry that cannot be read is left out, and is a problem."""
     found: dict[str, tuple[InstanceType, ...]] = {}
     if not isinstance(table, dict):
-        problems += [] if table is None else ["not a mapping of pools to instance types"]
-        return found
+        return found, [] if table is None else ["not a mapping of pools to instance types"]
+    problems: list[str] = []
     for pool, entries in table.items():
         types: list[InstanceType] = []
         for at, entry in enumerate(entries if isinstance(entries, list) else [entries]):
@@ -183,7 +181,7 @@ def _types_of(table: Any, problems: list[str]) -> dict[str, tuple[InstanceType, 
             problems += [f"{pool}[{at}]: {text}" for text in wrong]
             types += [] if wrong else [objects.instance_type(entry)]
         found[str(pool)] = tuple(types)
-    return found
+    return found, problems
 
 
 def _sample(labels: Labels, capacity: Amounts, allocatable: Amounts, well_known: Iterable[str]) -> InstanceType:

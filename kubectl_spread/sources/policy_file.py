@@ -78,7 +78,13 @@ class _PolicyReader(Document):
         each = self.value(*route, "each")
         line, column = self.place(*route)
         is_each = each if isinstance(each, bool) else selector is None
-        shards = self._shards(route, is_each=is_each)
+        place = (*route, "shards")
+        text = self.text(*place)
+        shards = self._parsed(place, texts.shards, text) if text else None
+        if text and self.has(*route, "replicas"):
+            self.refuse(place, "excludes replicas: the range counts whole workloads", key=True)
+        elif text and is_each and self.fits:
+            self.refuse(place, "the workloads need a common selector, and not `each: true`", key=True)
         return GroupSpec(
             tuple(rules),
             self.text(*route, "name"),
@@ -107,16 +113,6 @@ class _PolicyReader(Document):
         if not self.fits:
             return None
         return compile_selector(constraint.label_selector(self.value(*route)))
-
-    def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
-        place = (*route, "shards")
-        text = self.text(*place)
-        found: Optional[Range] = self._parsed(place, texts.shards, text) if text else None
-        if text and self.has(*route, "replicas"):
-            self.refuse(place, "excludes replicas: the range counts whole workloads", key=True)
-        elif text and is_each and self.fits:
-            self.refuse(place, "the workloads need a common selector, and not `each: true`", key=True)
-        return found
 
     def _losses(self, route: Route) -> Iterator[PolicyRule]:
         for place in self.items(*route):

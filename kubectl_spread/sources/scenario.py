@@ -66,11 +66,11 @@ class Scenario(NamedTuple):
     namespace: str = "default"
     outcomes: str = ""
     max_states: int = 0
-    places: tuple[tuple[str, tuple[int, int]], ...] = ()
+    places: dict[str, tuple[int, int]] = {}  # noqa: RUF012 (never written to)
 
     def error(self, path: str, message: str) -> SourceError:
         """Return an error at the place of a field."""
-        line, column = dict(self.places).get(path, (0, 0))
+        line, column = self.places.get(path, (0, 0))
         return SourceError(self.file, f"{path}: {message}", line=line, column=column)
 
 
@@ -137,7 +137,7 @@ class _ScenarioReader(Document):
         if found.topology is not None:
             self._remember(("topology",))
         self.throw()
-        return found._replace(places=tuple(self.places.items()))
+        return found._replace(places=self.places)
 
     def _paths(self, name: str, directory: str) -> tuple[str, ...]:
         """Return the paths of a list, and remember their places."""

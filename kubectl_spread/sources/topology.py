@@ -126,19 +126,14 @@ def objects(source: SourceFile) -> list[Plain]:
         try:
             made = _made(source.name, document.value("nodeGroups"), document.value("pods") or [])
         except _BadValueError as bad:
-            document.refuse(bad.route, bad.message)
+            document.refuse(*bad.args)
     if document.errors:
         raise joined(document.errors)
     return made
 
 
 class _BadValueError(Exception):
-    """Error for a value that the schema allows but the cluster cannot have."""
-
-    def __init__(self, route: Route, message: str) -> None:
-        super().__init__(route, message)
-        self.route = route
-        self.message = message
+    """A value that the schema allows but the cluster cannot have: its route, and the message."""
 
 
 def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
