@@ -200,9 +200,9 @@ def _machine(
 
     Before it is initialized, its claim says what is missing.
     """
-    shown = node if claim is None or (node is not None and node.labels.get(_REGISTERED) == "true") else claim
-    assert shown is not None  # noqa: S101 (one of both exists)
-    labels, taints = algebra.of_labels(shown.labels), shown.taints
+    record = node if claim is None or (node is not None and node.labels.get(_REGISTERED) == "true") else claim
+    assert record is not None  # noqa: S101 (one of both exists)
+    labels, taints = algebra.of_labels(record.labels), record.taints
     room, capacity = {} if node is None else dict(node.allocatable), dict(capacity)
     is_initialized = claim is None or (node is not None and node.labels.get(_INITIALIZED) == "true")
     if claim is not None and not is_initialized:
@@ -216,18 +216,18 @@ def _machine(
         for daemon in daemons
         if not (untolerated(taints, daemon.tolerations) or algebra.clash(labels, pods.required(daemon)))
     ]
-    kept = total(*map(pods.requests_of, coming))
+    daemon_room = total(*map(pods.requests_of, coming))
     for pod in running:
         if pods.is_of_daemon(pod):
-            resources.add(kept, {name: -amount for name, amount in pods.requests_of(pod.cls).items()})
+            resources.add(daemon_room, {name: -amount for name, amount in pods.requests_of(pod.cls).items()})
     used = total(*(pods.requests_of(pod.cls) for pod in running))
-    host = shown.labels.get(HOSTNAME) or shown.name
+    host = record.labels.get(HOSTNAME) or record.name
     return Machine(
-        shown.name,
-        shown.labels,
+        record.name,
+        record.labels,
         taints,
         algebra.of((algebra.requirement(HOSTNAME, "In", (host,)),), labels),
-        {name: amount - used.get(name, 0) - max(0, kept.get(name, 0)) for name, amount in room.items()},
+        {name: amount - used.get(name, 0) - max(0, daemon_room.get(name, 0)) for name, amount in room.items()},
         {**capacity, "nodes": 1},
         node,
         tuple(port for pod in running for port in pod.cls.host_ports),

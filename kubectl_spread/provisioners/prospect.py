@@ -79,8 +79,9 @@ def new_nodes(
             labels.update({pool.class_ref.label: pool.class_ref.name, NODE_POOL: new.pool, HOSTNAME: name})
             room = dict.fromkeys(new.requests, _NO_LIMIT)
             if chosen is not None:
-                shown = chosen.requirements.items()
-                labels.update({key: value for key, item in shown if (value := item.only) is not None})
+                labels.update(
+                    {item.key: value for item in chosen.requirements.values() if (value := item.only) is not None}
+                )
                 labels[INSTANCE_TYPE] = chosen.name
                 own = total(*(requests_of(pod.cls) for pod in new.pods))
                 daemons = {key: amount - own.get(key, 0) for key, amount in new.requests.items() if with_daemons}

@@ -123,13 +123,13 @@ class Round:
         found, deleted = machines.machines(cluster, provisioning, daemons, readiness_taints=readiness_taints)
         self._machines = tuple(found)
         # Pods of nodes that are being deleted need another place (CurrentlyReschedulablePods).
-        moved = [
+        of_deleted_nodes = [
             pod._replace(node_name="")
             for pod in cluster.bound_pods()
             if pod.node_name in deleted and not pods.is_of(pod, *pods.NOT_MOVED)
             if not pod.terminating or pods.is_of(pod, ("apps/v1", "StatefulSet"))
         ]
-        self.pods = (*pending, *moved)
+        self.pods = (*pending, *of_deleted_nodes)
         in_round = {pod.uid for pod in self.pods}
         self._others = [pod for pod in cluster.bound_pods() if pod.uid not in in_round]
         self._pools = pools
@@ -232,9 +232,9 @@ class Round:
                 limits[name] -= machine.capacity.get(name, 0)
         state = State(self._bags, self._machines, remaining, {})
         # Where running pods with required anti-affinity are (updateInverseAffinities)
-        known = {machine.node.name for machine in self._machines if machine.node is not None}
+        names = {machine.node.name for machine in self._machines if machine.node is not None}
         for pod in self._others:
-            for term in pod.cls.pod_anti_affinity if pod.node_name in known else ():
+            for term in pod.cls.pod_anti_affinity if pod.node_name in names else ():
                 group = topology.of_term(Cause.ANTI_AFFINITY, term, pod.cls, self._namespaces)
                 number = ~self._identities[group.identity]
                 _, counts = state.groups.setdefault(number, (group, topology.empty_domains(group, self._domains)))

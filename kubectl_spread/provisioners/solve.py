@@ -109,9 +109,9 @@ def solve(
         most_steps: how many tries of a pod are made in search of all outcomes, times the number of pods.
     """
     rules = versions.rules(provisioning.options.version)
-    ordered = sorted(provisioning.pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
-    pools = [pool for pool in ordered if pool.state is PoolState.USED]
-    unused = [pool for pool in ordered if pool.state is not PoolState.USED]
+    by_weight = sorted(provisioning.pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
+    pools = [pool for pool in by_weight if pool.state is PoolState.USED]
+    others = [pool for pool in by_weight if pool.state is not PoolState.USED]
     taking = [pod for pod in pending if pod_rules.takes_part(pod)]
     known, refuses = provisioning.options.well_known, Rule.REFUSES_CLAIMS in rules
     reasons = (
@@ -126,10 +126,10 @@ def solve(
         game = Round(cluster, solved, provisioning, pools)
         outcomes, is_complete = _outcomes(game, most_steps)
         is_complete = is_complete or not game.templates
-        fitting = {template.pool.name for template in game.templates}
-        pools = [pool if pool.name in fitting else pool._replace(state=PoolState.NO_TYPE) for pool in pools]
+        names = {template.pool.name for template in game.templates}
+        pools = [pool if pool.name in names else pool._replace(state=PoolState.NO_TYPE) for pool in pools]
     answers = _answers(taking, ignored, outcomes, provisioning, pools, is_complete=is_complete)
-    return Solution(tuple(outcomes), tuple(answers), (*pools, *unused), is_complete)
+    return Solution(tuple(outcomes), tuple(answers), (*pools, *others), is_complete)
 
 
 def _branches(game: Round, state: State) -> Iterator[State]:

@@ -202,8 +202,10 @@ def read_bytes(path: str, *, inside: Optional[str] = None, max_bytes: int = MAX_
             if stat.S_ISREG(mode):
                 most = None if inside is None else max_bytes
             else:
-                most = _MAX_PIPE if _is_pipe(mode) else MAX_DOCUMENT
-                _wait_for_writer(file, path)
+                is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+                most = _MAX_PIPE if is_pipe else MAX_DOCUMENT
+                if path != STDIN and os.name != "nt":
+                    _wait_for_writer(file, path, is_pipe=is_pipe)
             raw = file.read() if most is None else _read_at_most(file, most + 1)
     except FileNotFoundError:
         raise SourceError(name or '""', "the path does not exist") from None
@@ -234,11 +236,9 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _wait_for_writer(file: BinaryIO, path: str) -> None:
+def _wait_for_writer(file: BinaryIO, path: str, *, is_pipe: bool) -> None:
     """Let reads of a pipe or device wait for data. A named pipe must have a writer soon."""
-    if path == STDIN or os.name == "nt":
-        return
-    if _is_pipe(_mode(file)) and not os.path.realpath(path).startswith(("/dev/", "/proc/")):
+    if is_pipe and not os.path.realpath(path).startswith(("/dev/", "/proc/")):
         import select  # few inputs are pipes
 
         if not select.select([file], [], [], _WRITER_S)[0]:
@@ -252,10 +252,6 @@ def _mode(file: BinaryIO) -> int:
         return os.fstat(file.fileno()).st_mode
     except (OSError, AttributeError):
         return stat.S_IFIFO
-
-
-def _is_pipe(mode: int) -> bool:
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def _size(count: int) -> str:

@@ -71,14 +71,18 @@ class Chunk(NamedTuple):
 class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
-    `is_embedded`: it is the value of a scalar in another document, and has no number.
+    The value of a scalar in another document has no number.
     """
 
-    def __init__(self, source: SourceFile, number: int, root: Node, *, is_embedded: bool = False) -> None:
+    def __init__(self, source: SourceFile, root: Node, number: Optional[int] = None) -> None:
         self.source = source
-        self.number = number
         self.root = root
-        self.is_embedded = is_embedded
+        self.number = number
+
+    @property
+    def is_embedded(self) -> bool:
+        """Return whether it is the value of a scalar in another document."""
+        return self.number is None
 
     @cached_property
     def plain(self) -> Any:
@@ -172,7 +176,7 @@ def compose(source: SourceFile, wanted: Callable[[str], bool] = bool) -> Iterato
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
-                yield Document(source, index, found)
+                yield Document(source, found, index)
                 index += 1
 
 

@@ -54,7 +54,7 @@ def documents(source: SourceFile, scalar: Scalar, wanted: Callable[[str], bool])
         for begin, end in _literal_documents(source.text, header.end(), written.end):
             chunk = Chunk(begin, source.text[begin:end])
             for item in () if chunk.is_blank or not wanted(chunk.text) else compose_roots(source, chunk):
-                yield item if isinstance(item, SyntaxProblem) else Document(source, -1, item, is_embedded=True)
+                yield item if isinstance(item, SyntaxProblem) else Document(source, item)
         return
     offsets = _offsets(source.text[start : written.end], written, start)
     for found in compose(SourceFile(source.name, written.text), wanted):
@@ -63,7 +63,7 @@ def documents(source: SourceFile, scalar: Scalar, wanted: Callable[[str], bool])
             yield SyntaxProblem(source, span, found.message, found.language)
         else:
             _move(found.root, offsets, set())
-            yield Document(source, -1, found.root, is_embedded=True)
+            yield Document(source, found.root)
 
 
 def _literal_documents(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
