@@ -30,6 +30,8 @@ from kubectl_spread.operations.simulate import (
 )
 from kubectl_spread.text.wording import did_you_mean
 
+_FEW = 10  # groups; of more, each gets a part of the states, but at least one tenth of the limit
+
 
 class GuaranteeRequest(NamedTuple):
     """A policy, the workloads, and the limits of the search.
@@ -38,7 +40,7 @@ class GuaranteeRequest(NamedTuple):
         policy: the rules, by group.
         inputs: the cluster facts, and the manifests whose workloads are judged.
         selection: the workloads, if there are no manifests; all of a namespace by default.
-        max_states: most states that are visited for a regime.
+        max_states: most states that are visited for a regime of a group, if there are few groups.
         wants_recommendation: look for constraints that keep the policy.
     """
 
@@ -106,7 +108,6 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
         last = states
         return watch.saw(before + states)
 
-    limit = Limit(request.max_states, saw)
     groups: list[tuple[GroupResult, Optional[Recommendation]]] = []
     skipped = [key for key in keys if key not in judged]
     parts = [(spec, groups_of(spec, members)) for spec in policy.groups]
@@ -114,6 +115,8 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
         if not every:
             raise unmatched_group(spec, policy)
     number = sum(len(every) for _, every in parts)
+    part = min(request.max_states, max(request.max_states // _FEW, request.max_states * _FEW // number))
+    limit = Limit(part, saw)
     for spec, found in ((spec, found) for spec, every in parts for found in every):
         if watch.is_stopped:
             skipped += [member.key for member in found]

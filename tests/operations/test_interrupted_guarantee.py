@@ -7,7 +7,7 @@ from pathlib import Path
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, with_places
+from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, Regime, with_places
 from kubectl_spread.guarantee.verdict import ProofStatus
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest
@@ -101,3 +101,18 @@ def test_the_progress_grows_over_all_groups_and_candidates(tmp_path: Path) -> No
         "default/web-0 (1 of 3), recommendation",
         "default/web-1 (2 of 3)",
     ]
+
+
+def test_many_groups_share_the_states(tmp_path: Path) -> None:
+    """Up to 10 groups have the whole limit each, 20 groups half of it, and any number a tenth."""
+    for number, limit in ((10, 400), (20, 200), (120, 40)):
+        path = tmp_path / "web.yaml"
+        text = WEB.replace("replicas: 3", "replicas: 9")
+        path.write_text("---\n".join(text % (at, at, at) for at in range(number)), encoding="utf-8")
+        inputs = SimulateRequest(paths=(str(path),), source=ClusterSource(topology="zones=3,nodes=3"))
+        spec = GroupSpec((texts.min_domains("zone=2"), PLACED), is_each=True)
+        asked = GuaranteeRequest(Policy((spec,), regimes=(Regime.ROLLOUTS,)), inputs, max_states=400)
+        found = guarantee_policy(asked)
+        states = [verdict.states for result, _ in found.groups for item in result.results for verdict in item.rules]
+
+        assert max(states) == limit + 1
