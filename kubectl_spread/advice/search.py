@@ -39,7 +39,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import LEAVE_THEIR_PODS, manager_of
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import key_of
-from kubectl_spread.kubectl.deletion import lost_data
+from kubectl_spread.kubectl.applying import lost_data
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.wording import comma_list

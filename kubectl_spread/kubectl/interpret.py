@@ -15,7 +15,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import tainted_as_cordoned
 from kubectl_spread.engine.steps import direct_references
 from kubectl_spread.errors import RefusedError, SourceError
-from kubectl_spread.kubectl import applying, deletion, merging, nodes, workloads
+from kubectl_spread.kubectl import applying, merging, nodes, workloads
 from kubectl_spread.kubectl.kinds import full_name, labels_of, OTHERS, plain_of, records
 from kubectl_spread.kubectl.nodes import node_of, put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
@@ -263,7 +263,7 @@ _HANDLERS: dict[str, Callable[[Command, Situation], Iterable[Part]]] = {
     "set env": workloads.set_env,
     "apply": applying.apply,
     "create": applying.create,
-    "delete": deletion.delete,
+    "delete": applying.delete,
     "patch": patch,
     "label": label,
     "annotate": annotate,

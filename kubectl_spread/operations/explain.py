@@ -14,9 +14,8 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine.refusals import charge, usage_at_start
 from kubectl_spread.engine.workloads import is_changed
 from kubectl_spread.errors import ClusterError, NotFoundError, RefusedError, RequestError, SourceError, SpreadError
-from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
+from kubectl_spread.explain.explanation import examine, ExaminedPod, node_view, PodVerdict
 from kubectl_spread.explain.forecast import Forecast, forecast
-from kubectl_spread.explain.node_view import node_view
 from kubectl_spread.explain.pending import Prospect, Prospects
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import compare_with_now, MessageStatus, other_events, reported_message

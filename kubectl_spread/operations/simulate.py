@@ -31,8 +31,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
-from kubectl_spread.kubectl.applying import apply_objects
-from kubectl_spread.kubectl.deletion import lost_data
+from kubectl_spread.kubectl.applying import apply_objects, lost_data
 from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, parse_text, StepError

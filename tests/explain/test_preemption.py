@@ -12,7 +12,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.objects.reading import read
-from kubectl_spread.report.explain import preemption as text
+from kubectl_spread.report.explain import text
 from kubectl_spread.report.table import lay_out
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -21,7 +21,7 @@ from kubectl_spread.scheduler.preemption import post_filter
 
 def lines(*args: Any, **options: Any) -> list[str]:
     """The text of the blocks."""
-    return lay_out(text.blocks(*args, **options))
+    return lay_out(text.preemption_blocks(*args, **options))
 
 
 Plain = dict[str, Any]

@@ -15,11 +15,11 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint import wording as lint_wording
-from kubectl_spread.report.explain import constraints, preemption, reported_message, verdict
+from kubectl_spread.report.explain import constraints, pod_report, text, verdict
 
 MARKER = "<other words>"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"
-WORDING = (requirement, lint_wording, constraints, preemption, reported_message, verdict)
+WORDING = (requirement, lint_wording, constraints, pod_report, text, verdict)
 
 
 def reworded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,8 @@ from kubectl_spread.explain.constraints.report import (
     IgnoredPods,
     MOST_NAMES,
 )
-from kubectl_spread.explain.explanation import BoundPodReport, ClaimTrouble, NodeReport
+from kubectl_spread.explain.explanation import BoundPodReport, ClaimTrouble, NodeReport, NodeView, Room, TaintAnswer
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
-from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
@@ -26,7 +25,7 @@ from kubectl_spread.explain.status import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
-from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, text, verdict
+from kubectl_spread.report.explain import constraints, pod_report, scores, suggestions, text, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.wording import name, short_name
 from kubectl_spread.scheduler.framework.plugin import Status
@@ -106,9 +105,9 @@ def _ranges(pods: dict[str, Range]) -> dict[str, Any]:
 form(
     MessageComparison,
     "comparison=status numbers changed limits",
-    numbers=reported_message.difference,
-    changed=reported_message.changes,
-    limits=reported_message.limits,
+    numbers=pod_report.difference,
+    changed=pod_report.changes,
+    limits=pod_report.limits,
 )
 form(Suggestions, "tried helping=verified notTried failed")
 form(Setback, "title reason", reason=suggestions.setback_sentence)
@@ -232,10 +231,10 @@ form(
 form(
     Candidate,
     "node budgetViolations=violations highestPriority sumOfPriorities victims earliestStart",
-    highestPriority=preemption.highest,
-    sumOfPriorities=preemption.priorities,
+    highestPriority=text.highest,
+    sumOfPriorities=text.priorities,
     victims=lambda item: len(item.victims),
-    earliestStart=preemption.earliest,
+    earliestStart=text.earliest,
 )
 form(
     Victim,

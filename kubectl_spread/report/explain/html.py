@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS
 from kubectl_spread.report.documents import to_document
-from kubectl_spread.report.explain import constraints, document, nodes, reported_message, suggestions, text, verdict
+from kubectl_spread.report.explain import constraints, document, pod_report, suggestions, text, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import added_nodes, draw, Drawing, DrawnNode, DrawnPod, Look, map_key, Shape
@@ -40,8 +40,7 @@ def render(reports: Sequence[PodReport], source: PageSource, cluster: Cluster) -
         ),
         to_document=to_document,
         constraints=constraints,
-        nodes=nodes,
-        reported_message=reported_message,
+        pod_report=pod_report,
         suggestions=suggestions,
         text=text,
         verdict=verdict,
@@ -59,7 +58,7 @@ def _drawing(report: PodReport, pods: ClusterPods) -> Drawing:
     }
     why = {
         name: tuple(words.get(text, text) for text in group.refused_by or (group.reported,))
-        for group in nodes.groups(explanation)
+        for group in text.groups(explanation)
         for name in group.nodes
     }
     drawn = [DrawnNode(node.name, node.domain, why.get(node.name, ())) for node in pods.nodes(key)]

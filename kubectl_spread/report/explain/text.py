@@ -1,33 +1,33 @@
-"""Explanations as text: the verdict, the evidence, and suggestions."""
+"""Explanations as text: the verdict, the evidence with preemption and nodes, and suggestions."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.target import command, compact, quota_commands
-from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.containers import grouped
+from kubectl_spread.explain.explanation import Explanation, NodeView, NotConsidered, PodVerdict
 from kubectl_spread.explain.forecast import Forecast
+from kubectl_spread.explain.preemption import NoPreemptionReason, PreemptionReport, Unhelpful
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.status import WorkloadState
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.objects.resources import amount
 from kubectl_spread.report import table, wording
 from kubectl_spread.report.check import workloads
-from kubectl_spread.report.explain import (
-    constraints,
-    nodes,
-    preemption,
-    reported_message,
-    scores,
-    suggestions,
-    verdict,
-)
+from kubectl_spread.report.explain import constraints, pod_report, scores, suggestions, verdict
+from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.table import Block, paint, Style
-from kubectl_spread.report.wording import dashed, pods_by_domain
-from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
+from kubectl_spread.report.table import Block, paint, Rows, Style
+from kubectl_spread.report.wording import dashed, name, pods_by_domain
+from kubectl_spread.scheduler.preemption import Candidate, NOW
+from kubectl_spread.text.wording import comma_list, count_noun, first_of, join_with_and, safe
 
 _MOST_DOMAINS = 12  # or nodes of a forecast
 _MOST_FAILURES = 3
@@ -142,7 +142,7 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
     """Yield the sections after the answer, each with whether it repeats the answer; the first line is the heading."""
     explanation, comparison = report.explanation, report.comparison
     if report.node is not None:
-        yield False, table.lay_out(nodes.one_node_blocks(report.node), style)
+        yield False, table.lay_out(one_node_blocks(report.node), style)
         return
     found = report.suggestions
     yield (
@@ -160,8 +160,8 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
         yield not is_evidence, constraints.lines(constraint, style)
     if shows_nodes(explanation):
         # The first sentence names the reasons, and a change is more use than the nodes of each.
-        is_told = bool(found is not None and found.items) or len(nodes.groups(explanation)) < 2
-        yield has_table or is_told, nodes.lines(explanation, style)
+        is_told = bool(found is not None and found.items) or len(groups(explanation)) < 2
+        yield has_table or is_told, node_lines(explanation, style)
     for is_detail, section in detail_sections(report, style):
         yield is_detail, table.lay_out(section, style)
     if explanation.conflicts:
@@ -169,7 +169,7 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
     events = report.other_events[: _MOST_NOTICES if style.is_detailed else 1]
     notices = ["Other events of the pod:"] if events else []
     for event in events:
-        what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
+        what = f"{event.reason}{pod_report.times_text(event.last, event.times)}: {event.message}"
         notices += table.wrap(what, style, indent="  ", hanging="  ")
     yield False, notices
     if report.suggestions is not None and not style.is_detailed:
@@ -233,7 +233,7 @@ def detail_sections(report: PodReport, style: Style) -> Iterator[tuple[bool, lis
 
         yield report.outlook.all_run, added_nodes.section(report.outlook)
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
-        yield True, preemption.blocks(explanation.preemption)
+        yield True, preemption_blocks(explanation.preemption)
     if explanation.bound_pod is not None:
         yield False, scores.bound_pod_blocks(explanation.bound_pod, explanation.pod.node_name, style)
     if explanation.scores is not None:
@@ -326,7 +326,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
             when, now = "gone", verdict.ending_text(pod, state.outage)
         out.append(f"  The next pod is created when {pod.name} is {when}. That pod {now}.")
     for failure in state.failures[:_MOST_FAILURES]:
-        when = reported_message.times_text(failure.at, failure.times)
+        when = pod_report.times_text(failure.at, failure.times)
         out.append(f"  {failure.about.kind} {failure.about.name}: {failure.reason}{when}:")
         out += [f"    {text}" for text in (failure.message, meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
@@ -347,10 +347,198 @@ def _message(report: PodReport, style: Style) -> list[str]:
     message, comparison = report.explanation.message, report.comparison
     if not message and comparison is None:
         return []
-    known = "" if comparison is None else reported_message.sentence(report.reported, comparison)
+    known = "" if comparison is None else pod_report.sentence(report.reported, comparison)
     if not style.is_detailed:
         return table.wrap(known and f"{known.rstrip('.:')}.", style)
     out = ["Message:", *table.wrap(message, style, indent="  "), *table.wrap(known, style)]
     if comparison is not None and comparison.status is not MessageStatus.SAME:
         out += table.wrap(report.reported.message, style, indent="  ")
     return out
+
+
+_MOST_REASONS = 8
+_MOST_VICTIMS = 10
+_MOST_EQUAL = 5
+
+
+def preemption_blocks(found: PreemptionReport) -> list[Block]:
+    """Return the effect of preemption, or the reason why it cannot help."""
+    if found.not_eligible:
+        return [f"Preemption: {found.not_eligible}"]
+    if found.node:
+        out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {found.node}:"]
+        victims = []
+        for victim in found.victims:
+            parts = [f"priority {victim.pod.cls.priority}"]
+            if victim.owner is not None:
+                parts.append(f"of {name(victim.owner)}{', the workload of the pod itself' * victim.is_sibling}")
+            if victim.counted_by:
+                parts.append(f"counted by {', '.join(victim.counted_by)}: the count there drops by one")
+            parts += ["its eviction breaks a PodDisruptionBudget"] if victim.breaks_budget else []
+            victims.append(f"  {victim.pod.key}: {'; '.join(parts)}")
+        out += first_of(victims, _MOST_VICTIMS, lambda left: f"  and {left} more")
+        out += _choice(found)
+    else:
+        out = ["Preemption does not help:"]
+        reasons = [f"  {_unhelpful(group)}" for group in found.unhelpful]
+        out += first_of(reasons, _MOST_REASONS, lambda left: f"  and for {count_noun(left, 'more reason')}")
+    if (other := found.other_node) is not None:
+        out.append(
+            f"Without {other.pod.key} on {other.pod.node_name}, which {other.counted_by} counts in the same domain, "
+            f"{other.node} would take the pod; "
+            "the scheduler does not try that: it evicts only on the node where the pod is to go."
+        )
+    return out
+
+
+def _choice(found: PreemptionReport) -> list[Block]:
+    if found.criterion is None:
+        return ["  the only node where preemption helps"]
+    if found.equals:
+        names = join_with_and(first_of((found.node, *found.equals), _MOST_EQUAL, lambda left: f"{left} more"))
+        text = f"{names} are equal in every criterion, so the scheduler may choose"
+        out: list[Block] = [f"  {text} {'either' if len(found.equals) == 1 else 'any of them'}"]
+    else:
+        text = f"preferred to {found.choices[1].node} because of {found.criterion.value}"
+        out = [f"  chosen among {found.candidates} nodes, {text}:"]
+    rows: list[tuple[str, ...]] = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
+    for choice in found.choices:
+        numbers = (choice.violations, highest(choice), priorities(choice), len(choice.victims))
+        rows.append((choice.node, *map(str, numbers), earliest(choice) or "-"))
+    out.append(Rows(tuple(rows), "    "))
+    if found.candidates > len(found.choices):
+        out.append(f"    and {count_noun(found.candidates - len(found.choices), 'more node')}")
+    return out
+
+
+def highest(choice: Candidate) -> int:
+    """Return the highest priority of the victims; 0 without any."""
+    return choice.highest if choice.victims else 0
+
+
+def priorities(choice: Candidate) -> int:
+    """Return the sum of the victims' priorities as they are."""
+    return sum(victim.cls.priority for victim in choice.victims)
+
+
+def earliest(choice: Candidate) -> str:
+    """Return when the earliest victim of the highest priority started; empty if no start is known."""
+    return "" if choice.earliest == NOW else choice.earliest
+
+
+def _unhelpful(group: Unhelpful) -> str:
+    number, nodes = count_noun(len(group.nodes), "node"), comma_list(group.nodes)
+    one = len(group.nodes) == 1
+    if group.why is NoPreemptionReason.NO_LOWER_PRIORITY:
+        return f"{number} {'has' if one else 'have'} no pod of lower priority: {nodes}"
+    reasons = ", ".join(group.reasons)
+    if group.why is NoPreemptionReason.REFUSED_EVEN_SO:
+        its = "its" if one else "their"
+        return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
+    return f"evicting pods would not help on {number}{f' ({reasons})' if reasons else ''}: {nodes}"
+
+
+_MOST_NAMES = 6
+_MOST_VALUES = 8
+_MOST_GROUPS = 12
+
+
+class NodeGroup(NamedTuple):
+    """Nodes that the same requirements refuse; `reported` is their reason in the scheduler's message."""
+
+    reported: str
+    refused_by: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+def groups(explanation: Explanation) -> list[NodeGroup]:
+    """Return the nodes that do not fit, the largest group first."""
+    refusing: dict[str, tuple[Requirement, ...]] = dict.fromkeys(explanation.node_names, ())
+    for requirement in explanation.requirements:
+        for node_name, allowed in zip(explanation.node_names, requirement.allowed.tolist(), strict=True):
+            refusing[node_name] += () if allowed else (requirement,)
+    alike = grouped(((node.recorded.reasons, tuple(map(id, refusing[node.name]))), node) for node in explanation.nodes)
+    return [
+        NodeGroup(
+            ", ".join(same[0].recorded.reasons),
+            tuple(requirement.text for requirement in refusing[same[0].name]),
+            tuple(node.name for node in same),
+        )
+        for same in sorted(alike.values(), key=len, reverse=True)
+    ]
+
+
+def node_lines(explanation: Explanation, style: Style) -> list[str]:
+    """Return the number of feasible nodes, and the groups of infeasible nodes."""
+    feasible = explanation.diagnosis.feasible
+    total = len(explanation.node_names)
+    out = [f"Nodes: {len(feasible)} of {total} fit"]
+    found = groups(explanation)
+    if not found:
+        return out
+    shown = found if style.is_detailed else found[:_MOST_GROUPS]
+    rows = [("NODES", "REPORTED", "REFUSED BY", "WHICH")]
+    for group in shown:
+        where = which(group.nodes, explanation, style)
+        rows.append((str(len(group.nodes)), group.reported or "-", "; ".join(group.refused_by) or "-", where))
+    if feasible:
+        rows.append((str(len(feasible)), "fits", "-", which(feasible, explanation, style)))
+    out += table.table(rows, style, indent="  ")
+    if len(shown) < len(found):
+        rest = found[len(shown) :]
+        out.append(
+            f"  and {sum(len(group.nodes) for group in rest)} more nodes in {len(rest)} groups; --details shows all"
+        )
+    return out
+
+
+def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str:
+    """Return names if they are few; otherwise `topology.kubernetes.io/zone: a=3 b=2`."""
+    if len(names) <= _MOST_NAMES or (style.is_detailed and len(names) <= 10 * _MOST_NAMES):
+        return ", ".join(names)
+    domain_of = dict(zip(explanation.node_names, explanation.domain_of, strict=True))
+    counts = Counter(domain_of[name] for name in names)
+    if set(counts) == {""}:
+        return comma_list(names, most=3)
+    parts = [f"{value}={count}" for value, count in sorted(counts.items()) if value]
+    named = " ".join(first_of(parts, _MOST_VALUES, lambda left: f"and {left} more"))
+    without = f"; {counts['']} without the label" if counts[""] else ""
+    return f"{explanation.domain_key}: {named}{without}"
+
+
+def one_node_blocks(found: NodeView) -> list[Block]:
+    """Return the verdict on one node, its taints and domains, the plugins' reasons, and its resources."""
+    if found.fits:
+        verdict = "takes the pod"
+    elif found.not_considered is not None:
+        why = _NOT_CONSIDERED[found.not_considered].format(chosen=found.chosen)
+        others = "; ".join(item.text for item in found.refusing)
+        verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
+    else:
+        verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
+    is_cordoned = ", cordoned (spec.unschedulable)" if found.node.unschedulable else ""
+    out: list[Block] = [f"Node {found.node.name} {verdict}.", f"  {count_noun(found.pods, 'pod')} on it{is_cordoned}"]
+    for answer in found.taints:
+        tolerated = "not tolerated" if answer.taint.repels else "only lowers its score"
+        out.append(f"  taint {answer.taint}: {'tolerated' if answer.is_tolerated else tolerated}")
+    for report, domain in found.domains:
+        name = constraint_name(report.constraint.position, is_default=report.is_default)
+        key, fact = report.constraint.topology_key, ""
+        if domain is not None:
+            fact = f"{key}={domain.value or chr(34) * 2}: {inequality(domain, report)}"
+        out.append(f"  {name}: {fact or f'the node lacks the label {key}'}")
+    plugins = [("PLUGIN", "REASONS")]
+    plugins += [(item.plugin, ", ".join(item.reasons) or "fits") for item in found.plugins]
+    rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "POD REQUESTS", "FITS")]
+    for room in found.rooms:
+        numbers = (room.allocatable, room.requested, room.free, room.asked)
+        amounts = tuple(amount(room.resource, number) for number in numbers)
+        rooms.append((room.resource, *amounts, "yes" if room.is_enough else "no"))
+    return [*out, "", Rows(tuple(plugins), "  "), "", Rows(tuple(rooms), "  ")]
+
+
+_NOT_CONSIDERED = {
+    NotConsidered.NAMED_NODES: "the pod asks for other nodes by name",
+    NotConsidered.CHOSEN_NODE: "the scheduler has chosen node {chosen} for the pod",
+    NotConsidered.REFUSED_BEFORE: "the pod is refused before any node is looked at",
+}

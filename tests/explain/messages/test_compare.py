@@ -7,7 +7,7 @@ import pytest
 
 from kubectl_spread.explain.messages.catalogue import ReasonKind
 from kubectl_spread.explain.messages.compare import compare, Comparison, ComparisonResult, CountChange
-from kubectl_spread.report.explain.reported_message import counts as sentence
+from kubectl_spread.report.explain.pod_report import counts as sentence
 
 NOW = (
     "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) had untolerated taint(s). no new "
