@@ -110,7 +110,7 @@ class Draft:
         pod = self._new_pod(*creation)
         return not self._usage_for(pod).refusal(self.world.charge_of(pod.cls, pod.rev))
 
-    def is_contended(self, later: Iterable[Creation] = ()) -> bool:
+    def is_contended(self, later: Iterable[Creation]) -> bool:
         """Return whether quotas admitted some of several different pods, so that the order of creation decides.
 
         `later` are pods that may be created later, or before the others.

@@ -219,7 +219,7 @@ class _Loading:
             if key in self._expected:
                 spec = self.world.specs[own.spec]._replace(is_paused=True, is_orphaned=True)
                 own = own._replace(spec=self.world.spec_at[spec])
-                for made in self._replica_sets(key):
+                for made in self._sets_of.get(key, []):
                     self.world.owner_at.setdefault(made, owner)
             self.sets[owner] = own
         else:
@@ -277,7 +277,7 @@ class _Loading:
         return self.world.node_status(0, at) is status
 
     def _deployment(self, key: ObjectKey, controller: Controller, owner: int) -> deployment.DeploymentState:
-        known = self._replica_sets(key)
+        known = self._sets_of.get(key, [])
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
         of_facts = [self._set(item, key, controller, pods=pods) for item in known]
@@ -309,22 +309,18 @@ class _Loading:
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
         return deployment.DeploymentState(spec, tuple(sets), order)
 
-    def _replica_sets(self, key: ObjectKey) -> list[ObjectKey]:
-        """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
-        return sorted(self._sets_of.get(key, ()), key=self._number)
-
     @cached_property
     def _sets_of(self) -> dict[ObjectKey, list[ObjectKey]]:
-        return grouped(
+        """Return the ReplicaSets of each Deployment that the facts have, the oldest first."""
+        pairs = [
             (above, made)
             for made, above in self.cluster.owners.items()
             if made.kind == "ReplicaSet" and made in self.cluster.controllers
-        )
+        ]
+        return grouped(sorted(pairs, key=lambda pair: self._number(pair[1])))
 
     def _number(self, key: ObjectKey) -> tuple[int, str]:
-        controller = self.cluster.controllers.get(key)
-        text = "" if controller is None else controller.revision
-        return (natural(text) or 0, key.name)
+        return (natural(self.cluster.controllers[key].revision) or 0, key.name)
 
     def _set(self, key: ObjectKey, owner: ObjectKey, above: Controller, *, pods: list[Pod]) -> deployment.Set:
         controller = self.cluster.controllers[key]

@@ -7,7 +7,7 @@ follow. An answer is cached by the pods on which it depends.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, Optional
 
@@ -55,9 +55,26 @@ class Questions:
         if self._world.classes[pod.cls].node_affinity.required:
             return None
         self._number()
-        contents = self._contents(state.pods, without)
-        if contents is None:
-            return None
+        # The pods of each node as the scheduler sees them, as sorted numbers
+        like = self._like
+        contents: dict[int, list[int]] = {}
+        for each in state.pods:
+            node = each.node
+            if node == PENDING:
+                if each.nominated != PENDING:
+                    return None
+                continue
+            end = each.end
+            number = 3 * like[each.cls] + (_SEEN_END[end] if end else 0)
+            if node in contents:
+                contents[node].append(number)
+            else:
+                contents[node] = [number]
+        for each in [item for item in without if item.node != PENDING]:
+            contents[each.node].remove(3 * like[each.cls] + _SEEN_END[each.end])
+        for numbers in contents.values():
+            if len(numbers) > 1:
+                numbers.sort()
         key = (state.facts, self._traits)
         if key not in self._arrangements:
             self._arrangements[key] = Symmetry(self._world, State((), (), state.facts)).nodes
@@ -69,29 +86,6 @@ class Questions:
         """Return a number that is equal for classes whose bound pods are equal to the scheduler of another pod."""
         self._number()
         return self._like[cls]
-
-    def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
-        """Return the pods of each node as the scheduler sees them, as sorted numbers; None if a pod is nominated."""
-        like = self._like
-        found: dict[int, list[int]] = {}
-        for pod in pods:
-            node = pod.node
-            if node == PENDING:
-                if pod.nominated != PENDING:
-                    return None
-                continue
-            end = pod.end
-            number = 3 * like[pod.cls] + (_SEEN_END[end] if end else 0)
-            if node in found:
-                found[node].append(number)
-            else:
-                found[node] = [number]
-        for pod in [item for item in without if item.node != PENDING]:
-            found[pod.node].remove(3 * like[pod.cls] + _SEEN_END[pod.end])
-        for numbers in found.values():
-            if len(numbers) > 1:
-                numbers.sort()
-        return found
 
     def _number(self) -> None:
         """Number the classes: equal ones differ in owners, labels that nothing selects, and what their nodes need."""

@@ -101,7 +101,7 @@ def _synced(
             return Sync(changed, is_scale_down=False)
         return None if revisions - {spec.rev} else _with_new(spec, sets, spec.replicas)
     # The new one is scaled up within maxSurge (reconcileNewReplicaSet).
-    size = sum(item.size for item in sets if _is_new(item, spec))
+    size = sum(item.size for item in sets if item.rev == spec.rev)
     room = max(0, spec.replicas + spec.max_surge - sum(item.size for item in sets))
     return _with_new(spec, sets, min(spec.replicas, size + room)) or _old_sets(spec, sets, available)
 
@@ -132,10 +132,6 @@ def _sized(item: Set, size: int, spec: DeploymentSpec) -> Set:
     return Set(item.rev, size, spec.replicas, spec.replicas + spec.max_surge)
 
 
-def _is_new(item: Set, spec: DeploymentSpec) -> bool:
-    return item.rev == spec.rev
-
-
 def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
     """Return the ReplicaSets with a new size of the newest, created if missing; None if nothing changes."""
     newest = _newest(spec, sets)
@@ -145,7 +141,7 @@ def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optiona
 
 
 def _newest(spec: DeploymentSpec, sets: Iterable[Set]) -> Optional[Set]:
-    return next((item for item in sets if _is_new(item, spec)), None)
+    return next((item for item in sets if item.rev == spec.rev), None)
 
 
 def _resized(spec: DeploymentSpec, sets: tuple[Set, ...], one: Set, *, size: int) -> Optional[Sync]:
@@ -157,15 +153,15 @@ def _resized(spec: DeploymentSpec, sets: tuple[Set, ...], one: Set, *, size: int
 
 def _only_new(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
     """Return the ReplicaSets with all old ones scaled to 0."""
-    return tuple(_sized(item, 0, spec) if item.size and not _is_new(item, spec) else item for item in sets)
+    return tuple(_sized(item, 0, spec) if item.size and item.rev != spec.rev else item for item in sets)
 
 
 def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
-    old = [at for at, item in enumerate(sets) if item.size and not _is_new(item, spec)]
+    old = [at for at, item in enumerate(sets) if item.size and item.rev != spec.rev]
     least = spec.replicas - spec.max_unavailable
     sizes = [item.size for item in sets]
-    new_unavailable = sum(sizes[at] - available[at] for at, item in enumerate(sets) if _is_new(item, spec))
+    new_unavailable = sum(sizes[at] - available[at] for at, item in enumerate(sets) if item.rev == spec.rev)
     most_down = sum(sizes) - least - new_unavailable  # maxScaledDown
     if not old or most_down <= 0:
         return None
@@ -249,7 +245,7 @@ def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
 
 def scale_downs(spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P]) -> Iterator[tuple[int, tuple[Set, ...]]]:
     """Yield how many bound pods become ready before old ReplicaSets are scaled down, and the new sizes."""
-    if all(not item.size or _is_new(item, spec) for item in own.sets):
+    if all(not item.size or item.rev == spec.rev for item in own.sets):
         return
     seen = see(pods)
     bound = to_be_ready(pods)
