@@ -29,7 +29,6 @@ def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -
     """Return the facts with some nodes changed, by index."""
     changed = list(facts.nodes)
     for at, node in nodes:
-        changed += [None] * (at + 1 - len(changed))
         changed[at] = None if node is None else tainted_as_cordoned(node)
     return facts._replace(nodes=tuple(changed))
 

@@ -175,7 +175,7 @@ class Oracle:
         self._predictable: dict[int, bool] = {}
         self._options: dict[tuple[P, State], tuple[PreemptionOption, ...]] = {}
         self._last_seen: tuple[tuple[P, ...], Seen] = ((), frozenset())
-        self._questions = Questions(world)
+        self.questions = Questions(world)
 
     def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
         """Return the nodes to which a pending pod may be bound, all equally good; none if it stays Pending.
@@ -187,7 +187,7 @@ class Oracle:
         """
         if not self.is_predictable(pod, state):
             return ()
-        question = self._questions.question(pod, state, without)
+        question = self.questions.question(pod, state, without)
         if question is None:
             nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
             seen = self._seen(state.pods, without)

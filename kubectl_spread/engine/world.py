@@ -50,10 +50,11 @@ def is_unreachable(node: Node) -> bool:
 
 
 class Revision(NamedTuple):
-    """A template of a workload; `number` is its number in kubectl's rollout history."""
+    """A template of a workload; written: the workload as it is before admission."""
 
     at: int
     owner: int
+    written: Workload
     workload: Workload
     name: str
     becomes_ready: bool = True
@@ -136,7 +137,6 @@ class World:
         self.look_numbers = Numbering[str]()
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
-        self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_of: dict[int, int] = {}  # by class
         self.known: dict[int, PodClass] = {}  # by revision, of a pod that runs; its new pods are modelled on it
@@ -179,6 +179,7 @@ class World:
         made = Revision(
             len(self.revisions),
             owner,
+            written,
             workload,
             name,
             not self._is_never_ready(workload),
@@ -186,7 +187,6 @@ class World:
         )
         self.revisions.append(made)
         self._revisions_of.setdefault(owner, []).append(made)
-        self._written.append(written)
         if workload.selector is not None and workload.kind not in ("Pod", "Job"):  # for default constraints
             controller = controller_of(workload)
             key = ObjectKey(controller.kind, workload.namespace, controller.name)
@@ -203,7 +203,7 @@ class World:
 
     def is_named(self, rev: int, text: str) -> bool:
         """Return whether a hash in a ReplicaSet's name is that of a revision, with or without admitted fields."""
-        return text in (self.revisions[rev].name, template_hash(self._written[rev].template))
+        return text in (self.revisions[rev].name, template_hash(self.revisions[rev].written.template))
 
     def class_index(self, cls: PodClass) -> int:
         """Return the index of a pod class."""
@@ -259,7 +259,7 @@ class World:
 
     def _stored(self, rev: int, cluster: Cluster) -> Workload:
         """Return the workload of a revision with the fields that admission adds to its pods."""
-        return stored_workload(self._written[rev], cluster, self.minor)
+        return stored_workload(self.revisions[rev].written, cluster, self.minor)
 
     @cached_method
     def charge_of(self, cls: int, rev: int) -> Charge:
@@ -271,7 +271,7 @@ class World:
     def lasting_refusal(self, rev: int, facts: int) -> str:
         """Return the API server's message if it refuses every new pod of a revision now; empty if it does not."""
         cluster = self.facts[facts].cluster
-        is_known = bool(self._written[rev].template.get("spec"))
+        is_known = bool(self.revisions[rev].written.template.get("spec"))
         return lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
 
     def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
@@ -334,9 +334,9 @@ class World:
         """Return the index of the facts after a change, which is computed once per `key`."""
         found = self._next_facts.get((facts, key))
         if found is None:
-            made = change(self.facts[facts])
-            missing = len(self.node_names) - len(made.nodes)
-            made = made._replace(nodes=(*made.nodes, *[None] * missing))
+            before = self.facts[facts]
+            missing = len(self.node_names) - len(before.nodes)
+            made = change(before._replace(nodes=(*before.nodes, *[None] * missing)))
             cluster = made.cluster._replace(nodes=tuple(node for node in made.nodes if node is not None))
             found = len(self.facts)
             self.facts.append(made._replace(cluster=cluster))

@@ -25,7 +25,7 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import grouped, Numbering
 from kubectl_spread.engine.controllers import deployment, replicaset
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, RevisionPods
-from kubectl_spread.engine.oracle import Oracle, Questions
+from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Arrangement, choices, Numbers
 from kubectl_spread.engine.state import (
@@ -343,7 +343,7 @@ class Model:
             old = [pod for pod in of_owner(entry.pods, owner) if pod.rev != spec.rev and pod.node >= 0]
             by_node = grouped((pod.node, ending(pod, Deletion.TERMINATING)) for pod in old)
             self._terminating = max([self._terminating, *by_node.values()], key=len)
-        self._questions = Questions(world)
+        self._questions = oracle.questions
         self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
         self._seen_at = Numbering[tuple[int, ...]]()
         self._contents: list[int] = []  # by that number: a content
