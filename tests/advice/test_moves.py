@@ -45,6 +45,11 @@ def in_zones(*zones: str) -> Plain:
     return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}}}
 
 
+def node_type(operator: str, *values: str) -> Plain:
+    expression = {"key": "node-type", "operator": operator, "values": list(values)}
+    return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}}}
+
+
 def zonal(name: str, zone: str) -> list[Plain]:
     """A claim and its volume, in a zone."""
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
@@ -91,6 +96,18 @@ def paused(cpu: str) -> list[Plain]:
 
 
 TROUBLES: dict[str, tuple[list[Plain], list[str]]] = {
+    "a domain is missing, and nodes lack its label": (
+        [
+            n("a1", "a"),
+            n("b1"),
+            *(web(name, on=on, **spread(hard(minDomains=2))) for name, on in (("r", "a1"), ("w", ""))),
+        ],
+        ["label node b1 with topology.kubernetes.io/zone=zone-2"],
+    ),
+    "no node has a label of the node affinity": (
+        [n("a1"), web("w", **node_type("In", "batch", "compute"))],
+        ["label node a1 with node-type=batch, as the node affinity requires"],
+    ),
     "the selected node is gone": (
         [n("pool-1"), web("w", nodeSelector={HOSTNAME: "pool-2"})],
         ["remove kubernetes.io/hostname: pool-2 from nodeSelector"],
@@ -233,6 +250,17 @@ def test_what_helps_is_among_the_best_three(trouble: str) -> None:
     titles = [item.title for item in suggestions(objects)[:3]]
 
     assert wanted == [title for title in wanted if any(other.startswith(title) for other in titles)], titles
+
+
+def test_nodes_are_labelled_for_an_affinity_only_where_that_is_enough() -> None:
+    """A condition that a label cannot meet, and a taint."""
+    refused = {"tolerations": [], **node_type("NotIn", "web")}
+    titles = [item.title for item in suggestions([n("a1", labels={"node-type": "web"}), web("w", **refused)], most=50)]
+    objects = [n("a1", spec=WINDOWS), web("w", **node_type("In", "web"))]
+    titles += [item.title for item in suggestions(objects, most=50)]
+
+    assert titles
+    assert not [title for title in titles if title.startswith("label ")]
 
 
 def test_what_is_risky_comes_last() -> None:

@@ -264,27 +264,32 @@ def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterato
 
 
 def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
-    """Label nodes that lack only a label that nodeSelector requires.
+    """Label nodes that lack only labels that nodeSelector, or the only term of the node affinity, requires.
 
     Labels that a node has from the beginning are not proposed.
     """
-    asked = dict(problem.pod.cls.node_selector)
-    missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
+    selector, terms = dict(problem.pod.cls.node_selector), problem.pod.cls.node_affinity.required or ()
+    conditions = terms[0].match_expressions if len(terms) == 1 else ()
+    asked = {item.key: item.values for item in conditions if item.operator == "In" and item.values}
+    asked |= {key: (value,) for key, value in selector.items()}
+    missing = {key: values for key, values in asked.items() if not key.startswith(_BORN_WITH)}
     if not missing:
         return
     others = [item.bits for item in problem.filter_result.plugin_results if item.plugin != names.NODE_AFFINITY]
     lacking = [
         node
         for at, node in enumerate(problem.cluster.nodes)
-        if any(node.labels.get(key) != value for key, value in missing.items()) and not any(bits[at] for bits in others)
+        if any(node.labels.get(key) not in values for key, values in missing.items())
+        and not any(bits[at] for bits in others)
     ]
 
     def change(nodes: Sequence[Node], named: str) -> Change:
         there = nodes[0].labels
-        pairs = tuple((key, value) for key, value in missing.items() if there.get(key) != value)
+        pairs = tuple((key, values[0]) for key, values in missing.items() if there.get(key) not in values)
+        rule = "nodeSelector" if pairs[0][0] in selector else "the node affinity"
         replaced = [f"{key}={there[key]}" for key, _ in pairs if key in there]
         return Change(
-            f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
+            f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as {rule} requires",
             tuple(EditNode(node.name, pairs) for node in nodes),
             "node label",
             Rank.OTHER_TIER if replaced else Rank.NEW_LABEL,
@@ -371,6 +376,9 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
     others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
     index = problem.columns.index
     usable = [node for node in missing if not any(item.bits[index[node.name]] for item in others)]
+    if usable and report.counts.is_below_min_domains and len(missing) <= _MOST_LABELLED:
+        new = f"{key.rpartition('/')[2]}-{len(values) + 1}"  # the domain that is missing, and no spare value
+        yield _labelled([(node, new) for node in missing], key, rank=Rank.NODE_LABEL)._replace(**unknown)
     for first in range(min(len(values), _MOST_VALUES)):
         pairs = [(node, values[(first + at) % len(values)]) for at, node in enumerate(usable)]
         if 1 < len(pairs) <= _MOST_LABELLED:
