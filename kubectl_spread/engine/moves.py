@@ -455,7 +455,8 @@ class Moves:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.DaemonSetState):
                 for choice in daemonset.updates(self._world, state, owner):
-                    if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
+                    # A quota may refuse the new pods.
+                    if choice[0] or self._updated(state, owner, choice).state != state:
                         yield partial(self._updated, state, owner, choice)
                 if any(pod.rev != self._world.specs[own.spec].rev for pod in of_owner(state.pods, owner)):
                     yield from self._ready_each(state, of_owner(state.pods, owner))

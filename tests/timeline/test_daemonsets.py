@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.run import Limits, play, StepAnswer
+from kubectl_spread.engine.state import P, Stage
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
@@ -189,3 +192,14 @@ def test_a_condition_on_labels_keeps_nodes_apart() -> None:
 
     assert answer.is_exact
     assert places(answer, "DaemonSet") == {("a1", "a2")}
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_choices_of_distinct_pods_come_as_those_of_equal_ones_do(count: int) -> None:
+    """The choice without the first pods comes first."""
+    pods = [P(0, 0, at, 0, at, Stage.READY) for at in range(4)]
+    twice = [*pods, pods[0]]
+
+    found = list(replicaset.choices(pods, count))
+    assert found == [item for item in replicaset.choices(twice, count) if len({*item}) == len(item)]
+    assert len(found) == math.comb(4, count)
