@@ -535,6 +535,9 @@ def _with_quotas(
 _LESS = 10  # One of so many states is visited again where only the places of some pods are asked for.
 
 
+_MOST_STATES = 600  # of a step after which pods that stay Terminating end
+
+
 def _recovery(
     request: SimulateRequest, read: SimulateInputs, last: PlayedStep, step: StepAnswer, watch: Watch
 ) -> Optional[Recovery]:
@@ -554,7 +557,9 @@ def _recovery(
     held = {name: node for name, node in held.items() if node} or held
     if not held or len(read.known.cluster.nodes) > _ADVISED:
         return None
-    limits = request.limits._replace(mode=Mode.FIRST) if step.parts else request.limits  # too many orders
+    limits = request.limits._replace(max_states=min(request.limits.max_states, _MOST_STATES), samples=3)
+    limits = limits._replace(mode=Mode.FIRST) if step.parts else limits
+    is_example = False
     before = request.commands[:-1] if last.summary.refused else request.commands
     limits = request.limits._replace(
         max_states=request.limits.max_states // _LESS, samples=request.limits.samples // _LESS
@@ -576,6 +581,7 @@ def _recovery(
             scene, more = SimulationSetup(read), tuple(map(parse_text, commands))
             effects = [effect(command, scene.situation) for command in (*before, *more)]
             end = scene.play((item.ops for item in effects), limits, watch).steps[-1]
+            is_example = is_example or not end.is_exact
             mine = [pod for outcome in end.outcomes for pod in outcome.pods if (pod.namespace, pod.name) in held]
             if not mine or any(pod.is_terminating for pod in mine):
                 continue
@@ -593,7 +599,7 @@ def _recovery(
         if helped == held or not helped:
             pods = {name.name: tuple(sorted(places[name])) for name in helped}
             kept = {way: lines[way] for way in ways if pods}
-            return Recovery(tuple(nodes), pods, kept, stuck, bool(last.summary.refused), bool(step.parts))
+            return Recovery(tuple(nodes), pods, kept, stuck, bool(last.summary.refused), is_example)
         held = helped
 
 

@@ -291,10 +291,11 @@ def not_recovered(item: Recovery, *, is_detailed: bool = True) -> Iterator[str]:
     by_cause = grouped((f": {without_preemption(cause)}", pod) for pod, cause in item.stuck.items())
     if len(by_cause) > 1 and not is_detailed:
         by_cause = {"; --details prints why": [*item.stuck]}
+    sampled = " in the simulated orders" if item.is_example else ""
     for why, who in by_cause.items():
         stay, find = ("stays", "finds") if len(who) == 1 else ("stay", "find")
         names = series(first_of(who, _MOST_NAMED, _more))
-        yield f"{names} {stay} Terminating, and {find} no node even if the Node objects are deleted{why}"
+        yield f"{names} {stay} Terminating, and {find} no node{sampled} even if the Node objects are deleted{why}"
 
 
 def _more(left: int) -> str:
