@@ -135,14 +135,14 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
 
 def _reason(refused: RefusedCandidate, constraints: tuple[Hard, ...] = ()) -> str:
     """Return why a candidate does not keep the policy; constraints: that the sentence names."""
-    verdict = refused.verdict
+    verdict, names = refused.verdict, " with ".join([_names(constraints), *_extra(constraints)])
     if verdict.witness is None:
         is_cut = verdict.basis is Basis.STATE_LIMIT
         why = f"in {verdict.states:,} states" if is_cut else "because it depends on something that is not simulated"
         reason = f"`{rule_text(verdict.rule)}` is not decided {why}"
-        return f"With {_names(constraints)}, {reason}." if constraints else reason
+        return f"With {names}, {reason}." if constraints else reason
     reason = f"{words.violation(verdict.witness)} ({refused.regime.value})"
-    return f"{_names(constraints)} does not work: {reason}." if constraints else reason
+    return f"{names} does not work: {reason}." if constraints else reason
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:

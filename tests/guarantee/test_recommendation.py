@@ -385,6 +385,10 @@ def test_rollouts_without_extra_pods_are_recommended_where_extra_pods_break_the_
     assert json.loads(capsys.readouterr().out)["settledVerdict"] == "proved"
     assert "No constraints keep the policy while rollouts start extra pods. Without extra pods, these do:" in out
     assert "rollouts replace one pod at a time" in out
+    assert (
+        "\nmaxSkew 1 by zone with matchLabelKeys pod-template-hash does not work: 1 pod stays Pending (rollouts).\n"
+        in out
+    )
 
 
 def test_nodes_with_room_are_needed_for_the_most_replicas(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
