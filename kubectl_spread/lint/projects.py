@@ -57,7 +57,8 @@ class Projects:
     def workloads(self) -> list[Workload]:
         """Return the workloads that the API server would accept, as they would run, each once.
 
-        An autoscaler of the input brings the number of replicas within its bounds.
+        An autoscaler of the input brings the number of replicas within its bounds. Of overlays that set the number, the
+        largest one counts.
         """
         found = []
         for subject in applied(self.subjects):
@@ -65,6 +66,8 @@ class Projects:
             if bounds.autoscaler is not None and owner.replicas is not None:
                 least = max(owner.replicas, bounds.minimum or 0)
                 owner = owner._replace(replicas=least if bounds.maximum is None else min(least, bounds.maximum))
+            elif bounds.origins and bounds.maximum is not None:
+                owner = owner._replace(replicas=bounds.maximum)
             found.append(owner)
         return found
 

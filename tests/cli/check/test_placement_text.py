@@ -191,3 +191,34 @@ def test_a_deployment_that_is_paused_from_the_start_has_the_exit_code_of_simulat
     assert 1 == run(["check", str(tmp_path / "web.yaml"), "--ignore", "ALL", *topology])
     assert 1 == run(["simulate", "create", "-f", str(tmp_path / "web.yaml"), *topology])
     assert "3 pods not created" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("overlays", "replicas"),
+    [
+        ((), 2),
+        (("replicas: [{name: web, count: 3}]",), 3),
+        (("replicas: [{name: web, count: 1}]",), 1),
+        (("replicas: [{name: web, count: 3}]", "replicas: [{name: web, count: 5}]"), 5),
+        (("patches: [{patch: '{kind: Deployment, metadata: {name: web}, spec: {replicas: 4}}'}]",), 4),
+    ],
+)
+def test_as_many_replicas_are_placed_as_an_overlay_sets(
+    overlays: tuple[str, ...], replicas: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The number in the base counts only without an overlay; of several, the largest."""
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "kustomization.yaml").write_text("resources: [web.yaml]\n")
+    (base / "web.yaml").write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n"
+        "  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n"
+        "    spec: {containers: [{name: c, image: c}]}\n"
+    )
+    for number, text in enumerate(overlays):
+        overlay = tmp_path / "overlays" / str(number)
+        overlay.mkdir(parents=True)
+        (overlay / "kustomization.yaml").write_text(f"resources: [../../base]\n{text}\n")
+    run(["check", "-R", str(tmp_path), "--topology", "nodes=1"])
+
+    assert f"Deployment default/web: {replicas} of {replicas} replica" in capsys.readouterr().out
