@@ -12,14 +12,21 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.pod import differences, Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.resources import CPU, PODS
-from kubectl_spread.objects.selectors import LabelRequirement, REGION, Selector, ZONE
+from kubectl_spread.objects.selectors import (
+    LabelRequirement,
+    NodeSelectorTerm,
+    PodAffinityTerm,
+    REGION,
+    Selector,
+    WeightedTerm,
+    ZONE,
+)
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 

@@ -16,11 +16,10 @@ from kubectl_spread.engine.state import EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage
 from kubectl_spread.objects import storage as objects
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, NodeSelectorTerm, ZONE
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, Storage, StorageClass, Volume
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 

@@ -23,14 +23,13 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.nodes import is_evicted, tainted_as_cordoned
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import same_template, World
-from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import DEFAULT_TOLERATIONS, NO_EXECUTE, Node
 from kubectl_spread.objects.pod import differences, Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import compile_selector
+from kubectl_spread.objects.selectors import compile_selector, PodAffinityTerm
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import (
     PER_POD_LABELS,

@@ -36,12 +36,11 @@ from kubectl_spread.engine.loading import on_nodes, unfinished_workloads
 from kubectl_spread.engine.reading import most_pods, with_owners
 from kubectl_spread.engine.shapes import shape_of
 from kubectl_spread.engine.world import without_hostnames
-from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors import HOSTNAME, Selector, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, PodAffinityTerm, Selector, ZONE
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features

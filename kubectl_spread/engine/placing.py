@@ -31,7 +31,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.oracle import bind, Oracle
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget, weight
+from kubectl_spread.engine.search.explore import Budget, weight
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import first_twins, Symmetry
 from kubectl_spread.engine.state import NO_ORDINAL, P, PENDING, Stage, State, Way

@@ -22,8 +22,7 @@ from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.explore import Exploration, search_path
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget, Exploration, search_path
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry
 from kubectl_spread.engine.state import forget_refusals, State, Step
 from kubectl_spread.engine.world import Provisioner, World

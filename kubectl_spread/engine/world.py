@@ -13,14 +13,13 @@ from kubectl_spread.cluster.snapshot import Cluster, JOB_INDEX, key_of
 from kubectl_spread.containers import grouped, Numbering
 from kubectl_spread.engine.refusals import Charge, charge, lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
-from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Node, OUT_OF_SERVICE, UNREACHABLE
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings, Plain
 from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.objects.selectors import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME, NodeAffinity
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload

@@ -15,8 +15,14 @@ from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, DomainReport
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.decisive import Cause, causes, Conflict, conflict_sets, merge_causes
-from kubectl_spread.explain.requirements.requirement import Requirement
+from kubectl_spread.explain.requirements.requirement import (
+    Cause,
+    causes,
+    Conflict,
+    conflict_sets,
+    merge_causes,
+    Requirement,
+)
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Node, outage_of, Taint

@@ -18,7 +18,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.bound import Limits
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards, surroundings

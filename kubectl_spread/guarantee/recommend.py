@@ -18,7 +18,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.reading import deployment_spec
 from kubectl_spread.engine.refusals import without_pods
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards
 from kubectl_spread.guarantee.model import GapKind

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.members import Member
 from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict

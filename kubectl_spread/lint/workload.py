@@ -33,8 +33,7 @@ from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import Place
 
 if TYPE_CHECKING:
-    from kubectl_spread.lint.group import Neighbours
-    from kubectl_spread.lint.project import Project, ReplicaRange, TargetCluster
+    from kubectl_spread.lint.project import Neighbours, Project, ReplicaRange, TargetCluster
     from kubectl_spread.operations.known_cluster import KnownCluster
 
 FIELD = "topologySpreadConstraints"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey
 from kubectl_spread.objects.node import Toleration
 from kubectl_spread.objects.resources import Requests, Sums
+from kubectl_spread.objects.selectors import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 
 # The API server's message in the condition of a pod with gates.
 # Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects import resources
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields, mappings, name_of, Plain, strings
 from kubectl_spread.objects.reading.read import driver_and_handle
-from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, Selector
+from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, NodeSelectorTerm, Selector
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"

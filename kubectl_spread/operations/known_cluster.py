@@ -179,7 +179,7 @@ class KnownCluster:
         """Yield the violated rules of the policies for a group of workloads, if the workload is its first."""
         if self._keys is not None or not self._policies:
             return
-        from kubectl_spread.engine.search.limit import Limit
+        from kubectl_spread.engine.search.explore import Limit
         from kubectl_spread.guarantee.members import groups_of, member_of
         from kubectl_spread.guarantee.prove import prove
 

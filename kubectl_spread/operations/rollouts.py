@@ -28,7 +28,7 @@ from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_sta
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
 from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, play_part, StepAnswer
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import is_changed, newest_hash, running_pods
 from kubectl_spread.explain.explanation import examine

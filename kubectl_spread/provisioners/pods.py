@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.objects import resources
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import PREFER_NO_SCHEDULE, Toleration
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.read import driver_of
-from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, NODE_POOL
+from kubectl_spread.objects.selectors import HOSTNAME, LabelRequirement, NODE_POOL, NodeSelectorTerm
 from kubectl_spread.objects.storage import Claim, Storage
 from kubectl_spread.provisioners import objects
 from kubectl_spread.provisioners import requirement as algebra

@@ -19,13 +19,19 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.node import Taint, Toleration
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import Plain
-from kubectl_spread.objects.selectors import compile_selector, HOSTNAME, LabelRequirement, Labels, Selector
+from kubectl_spread.objects.selectors import (
+    compile_selector,
+    HOSTNAME,
+    LabelRequirement,
+    Labels,
+    PodAffinityTerm,
+    Selector,
+)
 from kubectl_spread.provisioners import pods, reading
 from kubectl_spread.provisioners import requirement as algebra
 from kubectl_spread.provisioners.objects import InstanceType, NodePool

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.members import Member
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule

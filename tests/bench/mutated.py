@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import State
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.explain.requirements import decisive
+from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.decisive import causes, conflict_sets
-from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.requirements.requirement import causes, conflict_sets, Requirement, RequirementKind
 from tests.explain.relaxed import asked, left
 from tests.explain.tight import tight_cases
 from tests.naive.strategies import cases
@@ -89,8 +88,8 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
     sets, more, is_complete = conflict_sets(found, has_words=False)
 
     told = [tuple(item.at for item in conflict.requirements) for conflict in sets]
-    assert told == expected[: decisive.MAX_SETS]
-    assert more == max(0, len(expected) - decisive.MAX_SETS)
+    assert told == expected[: requirement.MAX_SETS]
+    assert more == max(0, len(expected) - requirement.MAX_SETS)
     assert is_complete
 
 

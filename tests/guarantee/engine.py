@@ -18,7 +18,7 @@ from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.engine.state import Deletion, State
 from kubectl_spread.guarantee.model import TransitionKind
 from kubectl_spread.guarantee.policy.evaluate import evaluate, GroupPod, GroupState, node_domains

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.policy import texts
 from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.prove import prove

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.affinity import NodeAffinity, PodAffinityTerm
 from kubectl_spread.objects.node import Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.selectors import LabelRequirement, Selector
+from kubectl_spread.objects.selectors import LabelRequirement, NodeAffinity, PodAffinityTerm, Selector
 
 CONSTRAINT = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 

@@ -7,10 +7,9 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.node import Toleration
 from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selectors import LabelRequirement
+from kubectl_spread.objects.selectors import LabelRequirement, NodeSelectorTerm
 from kubectl_spread.objects.workloads import replica
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, find_kind, PodPlace
 from kubectl_spread.objects.workloads.workload import created_labels, knative_scale, Workload, workload

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import Deletion, PENDING, State
 from kubectl_spread.objects.selectors import ZONE
 from tests.timeline import recordings

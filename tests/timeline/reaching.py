@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget, weight
+from kubectl_spread.engine.search.explore import Budget, weight
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import EventKind, State, Step
 from kubectl_spread.engine.steps import named_nodes

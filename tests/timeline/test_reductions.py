@@ -17,8 +17,7 @@ from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.reductions import Reduction
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.explore import Exploration
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget, Exploration
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import State
 from kubectl_spread.engine.steps import named_nodes

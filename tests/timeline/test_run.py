@@ -17,7 +17,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, Written
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import EventKind, State, Step
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey

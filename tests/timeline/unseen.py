@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import Move, State, Step
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings

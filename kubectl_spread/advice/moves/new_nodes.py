@@ -11,12 +11,11 @@ from kubectl_spread.advice.change import Change, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.moves.nodes import is_control_plane, is_unfit, misspelt_values, SAME_PLACE
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import Plain
 from kubectl_spread.objects.resources import amount, CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from kubectl_spread.objects.selectors import HOSTNAME, Labels, OS, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, Labels, NodeSelectorTerm, OS, ZONE
 from kubectl_spread.objects.storage import Volume
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import spelling_of

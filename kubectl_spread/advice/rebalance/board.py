@@ -24,7 +24,7 @@ from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search import explore
-from kubectl_spread.engine.search.limit import Limit, weight
+from kubectl_spread.engine.search.explore import Limit, weight
 from kubectl_spread.engine.search.node_tree import affinity_terms
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import Deletion, EventKind, NO_ORDINAL, of_owner, P, PENDING, Slot, Stage, State, Step

@@ -20,7 +20,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.reading import infer_owners
 from kubectl_spread.engine.run import Watch
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.engine.state import P, Slot, slot, State
 from kubectl_spread.explain.status import statuses, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey

@@ -29,7 +29,7 @@ from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
-from kubectl_spread.engine.search.limit import weight
+from kubectl_spread.engine.search.explore import weight
 from kubectl_spread.explain.status import ConstraintStatus, statuses, WorkloadStatus
 from kubectl_spread.objects.constraints.constraint import HONOR, SOFT
 from kubectl_spread.objects.keys import ObjectKey

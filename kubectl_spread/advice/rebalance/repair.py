@@ -42,7 +42,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import deleted_first
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
-from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.explain.status import ConstraintState, WorkloadStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node

@@ -23,8 +23,7 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.refusals import has_quota
-from kubectl_spread.engine.search.explore import Exploration
-from kubectl_spread.engine.search.limit import Budget
+from kubectl_spread.engine.search.explore import Budget, Exploration
 from kubectl_spread.engine.search.symmetry import Arrangement, Numbers, Order, Symmetry
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
 from kubectl_spread.engine.world import World

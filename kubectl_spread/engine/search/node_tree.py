@@ -15,10 +15,9 @@ from kubectl_spread.cluster.columns import refines
 from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.state import P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.engine.world import template_pod, World
-from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selectors import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors import HOSTNAME, NodeAffinity, NodeSelectorTerm, PodAffinityTerm, ZONE
 from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity as NodeAffinityPlugin
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 

@@ -34,10 +34,9 @@ from kubectl_spread.explain.requirements.requirement import (
     short_list,
     summarize_nodes,
 )
-from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors import HOSTNAME, Selector
+from kubectl_spread.objects.selectors import HOSTNAME, PodAffinityTerm, Selector
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term

@@ -22,11 +22,10 @@ from kubectl_spread.explain.requirements.requirement import (
     short_list,
     summarize_nodes,
 )
-from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.node import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors import LabelRequirement
+from kubectl_spread.objects.selectors import LabelRequirement, NodeRequirement, NodeSelectorTerm
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names

@@ -18,8 +18,8 @@ from kubectl_spread.lint.finding import (
     Severity,
     UNSAFE,
 )
-from kubectl_spread.lint.group import Neighbours
 from kubectl_spread.lint.placeholder import has_placeholder
+from kubectl_spread.lint.project import Neighbours
 from kubectl_spread.lint.queries import hard_constraint_facts
 from kubectl_spread.lint.workload import Completion, FIELD, Subject
 from kubectl_spread.objects.constraints import constraint as constraint_reader

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import corrections
 from kubectl_spread.lint.finding import Knowledge, Label, rule, RuleFinding, Severity, UNSAFE
-from kubectl_spread.lint.group import fields_to_compare, first_difference
+from kubectl_spread.lint.project import fields_to_compare, first_difference
 from kubectl_spread.lint.queries import constraint_facts, hard_constraint_facts, with_fewest_replicas
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.wording import has_or_have, list_names

@@ -17,13 +17,23 @@ import re
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects import resources
-from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node, Taint, Toleration
 from kubectl_spread.objects.pod import HostPort, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import as_text, condition, fields, mappings, Plain, strings
-from kubectl_spread.objects.selectors import compile_selector, LabelRequirement, Labels, LEGACY, ZONE
+from kubectl_spread.objects.selectors import (
+    compile_selector,
+    LabelRequirement,
+    Labels,
+    LEGACY,
+    NodeAffinity,
+    NodeSelectorTerm,
+    PodAffinityTerm,
+    PreferredTerm,
+    WeightedTerm,
+    ZONE,
+)
 
 PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 

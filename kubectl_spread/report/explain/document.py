@@ -19,7 +19,7 @@ from kubectl_spread.explain.explanation import BoundPodReport, ClaimTrouble, Nod
 from kubectl_spread.explain.forecast import ConstraintForecast, Forecast
 from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
+from kubectl_spread.explain.requirements.requirement import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
 from kubectl_spread.explain.status import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons

@@ -9,8 +9,13 @@ import numpy as np
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
-from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
-from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind, selector_text
+from kubectl_spread.explain.requirements.requirement import (
+    Cause,
+    Requirement,
+    RequirementKind,
+    selector_text,
+    UnmetRequirement,
+)
 from kubectl_spread.objects.node import OUTAGES
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME

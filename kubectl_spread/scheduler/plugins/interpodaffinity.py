@@ -14,7 +14,6 @@ import numpy as np
 
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import Bools, Columns, Int32s, Int64s
-from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import (
     IGNORES_PREFERRED_OF_EXISTING,
@@ -25,7 +24,7 @@ from kubectl_spread.objects.releases.behaviours import (
     POD_AFFINITY_WITHOUT_ZERO,
 )
 from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.objects.selectors import Selector
+from kubectl_spread.objects.selectors import PodAffinityTerm, Selector
 from kubectl_spread.scheduler.framework.plugin import (
     Bits,
     Code,

@@ -10,12 +10,12 @@ from typing import Optional, Union
 import numpy as np
 
 from kubectl_spread.cluster.columns import Columns, Int64s
-from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.selectors import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
     Code,

@@ -8,8 +8,7 @@ import random
 import pytest
 
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.group import Neighbourhoods, Neighbours, SelectorGroup
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.project import Neighbourhoods, Neighbours, Project, SelectorGroup
 from kubectl_spread.lint.workload import Area, Subject
 from kubectl_spread.text.source import SourceFile
 

@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kubectl_spread.cluster.columns import Bools, Columns
-from kubectl_spread.objects.affinity import NodeRequirement
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.field_versions import known_fields
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors import compile_selector, EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.objects.selectors import compile_selector, EVERY_POD, LabelRequirement, NodeRequirement, Selector
 
 
 class Constraint(NamedTuple):

@@ -15,7 +15,6 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects import resources
-from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.behaviours import (
@@ -27,7 +26,7 @@ from kubectl_spread.objects.releases.behaviours import (
     VOLUME_GONE_REASON,
 )
 from kubectl_spread.objects.releases.version import Release
-from kubectl_spread.objects.selectors import HOSTNAME
+from kubectl_spread.objects.selectors import HOSTNAME, NodeSelectorTerm
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, smallest, Volume
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
