@@ -254,38 +254,39 @@ def _value(chunk: Chunk) -> Any:
     from ruamel.yaml.error import YAMLError
 
     next_event = CParser(chunk.text).get_event
-    scalar, mapping, end_of_sequence = events.ScalarEvent, events.MappingStartEvent, events.SequenceEndEvent
-
-    def value(event: Any, depth: int) -> Any:
-        if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
-            raise _SpecialError
-        if type(event) is scalar:
-            return scalars.resolve(event.value) if event.implicit[0] else event.value
-        if type(event) is not mapping:
-            items = []
-            while type(end := next_event()) is not end_of_sequence:
-                items.append(value(end, depth + 1))
-            return items
-        found: dict[str, Any] = {}
-        while type(end := next_event()) is scalar:
-            key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
-            if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
-                raise _SpecialError
-            found[key] = value(next_event(), depth + 1)
-        if type(end) is not events.MappingEndEvent:
-            raise _SpecialError
-        return found
-
     try:
         before = next_event(), next_event()
         first = next_event()
-        if tuple(map(type, before)) != (events.StreamStartEvent, events.DocumentStartEvent) or type(first) is scalar:
+        if tuple(map(type, before)) != (events.StreamStartEvent, events.DocumentStartEvent):
             return None
-        plain = value(first, 0)
+        plain = None if type(first) is events.ScalarEvent else _plain_value(first, next_event, events, 0)
         after = next_event(), next_event()
     except (YAMLError, _SpecialError):
         return None
     return plain if tuple(map(type, after)) == (events.DocumentEndEvent, events.StreamEndEvent) else None
+
+
+def _plain_value(event: Any, next_event: Callable[[], Any], events: Any, depth: int) -> Any:
+    """Return the value that begins with an event, below so many collections."""
+    if event.anchor is not None or event.ctag is not None or depth >= MAX_DEPTH:
+        raise _SpecialError
+    scalar = events.ScalarEvent
+    if type(event) is scalar:
+        return scalars.resolve(event.value) if event.implicit[0] else event.value
+    if type(event) is events.SequenceStartEvent:
+        items = []
+        while type(end := next_event()) is not events.SequenceEndEvent:
+            items.append(_plain_value(end, next_event, events, depth + 1))
+        return items
+    found: dict[str, Any] = {}
+    while type(end := next_event()) is scalar:
+        key = scalars.plain_key_text(end.value) if end.implicit[0] else end.value
+        if end.anchor is not None or end.ctag is not None or key in found or key == "<<":
+            raise _SpecialError
+        found[key] = _plain_value(next_event(), next_event, events, depth + 1)
+    if type(end) is not events.MappingEndEvent:
+        raise _SpecialError
+    return found
 
 
 class _RefusedError(Exception):
