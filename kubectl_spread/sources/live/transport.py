@@ -140,11 +140,21 @@ class Transport:
         return answer
 
     def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Response], Optional[float]]:
-        """Return a response and its retry delay; no response if it broke off before the last attempt."""
+        """Return a response and its retry delay; no response if it broke off before the last attempt.
+
+        The socket's own timeout only bounds each read, which a server that sends a byte now and then never exceeds. If
+        the time is over, the connection is abandoned; it ends with the process.
+        """
         import urllib3
 
         try:
-            response, body = self._within_time(target)
+            if self._timeout_s:
+                task = Task(lambda: self._whole(target))
+                if not task.wait(self._timeout_s):
+                    raise self._too_slow(self._timeout_s)
+                response, body = task.result()
+            else:
+                response, body = self._whole(target)
         except (urllib3.exceptions.HTTPError, CutOffError) as error:
             if is_last or not _broke_off(error):
                 self._fail(error)
@@ -160,22 +170,8 @@ class Transport:
         is_number = after.isascii() and after.isdigit() and len(after) < 10
         return Response(response.status, body), float(after) if is_number else None
 
-    def _within_time(self, target: str) -> tuple[Any, bytes]:
-        """Send a request and read the whole answer, within the timeout if there is one.
-
-        The socket's own timeout only bounds each read, which a server that sends a byte now and then never exceeds.
-
-        Raises:
-            ClusterError: the time is over. The connection is abandoned; it ends with the process.
-        """
-        if not self._timeout_s:
-            return self._whole(target)
-        task = Task(lambda: self._whole(target))
-        if not task.wait(self._timeout_s):
-            raise self._too_slow(self._timeout_s)
-        return task.result()
-
     def _whole(self, target: str) -> tuple[Any, bytes]:
+        """Send a request and read the whole answer."""
         import urllib3
 
         response = self._credentials.pool.request(
