@@ -29,7 +29,7 @@ from kubectl_spread.provisioners.objects import Amounts, NodePool
 from kubectl_spread.provisioners.reading import Provisioning
 from kubectl_spread.provisioners.refusals import Cause, Counts, PLACEHOLDER, Refusal, Unfit
 from kubectl_spread.provisioners.requirement import of_labels, plus, requirement, Requirements
-from kubectl_spread.provisioners.topology import Group, Taints
+from kubectl_spread.provisioners.topology import Group, Taints, Tolerations
 from kubectl_spread.provisioners.versions import Rule, rules
 
 Choose = Callable[[int], int]  # a number below the given one, as drawn
@@ -44,7 +44,7 @@ _MOST_CLASSES = 5  # whose order of registration is tried in every permutation
 class Form(NamedTuple):
     """A pod after it has lost some preferences: what it asks for, and the groups that it owns, by their identities."""
 
-    pod: PodClass
+    tolerations: Tolerations
     wanted: Requirements
     strict: Requirements
     owned: dict[int, Group]
@@ -196,7 +196,9 @@ class Round:
         ):
             terms = [*required, *(item.term for item in preferred if not self._ignores_preferences)]
             groups += [topology.of_term(cause, term, pod, self._namespaces) for term in terms]
-        return Form(pod, wanted, strict if Rule.STRICT_DOMAINS in self._rules else wanted, self._by_identity(groups))
+        return Form(
+            pod.tolerations, wanted, strict if Rule.STRICT_DOMAINS in self._rules else wanted, self._by_identity(groups)
+        )
 
     def _by_identity(self, groups: Iterable[Group]) -> dict[int, Group]:
         """Return groups by the numbers of their identities; of those with one identity the first counts."""
@@ -374,7 +376,7 @@ class Round:
         kind, form = turn.kind, turn.form
         if not machines.fits(kind.requests.items(), machine.free):
             return None
-        if topology.untolerated(machine.taints, form.pod.tolerations) or _conflict(kind.pod, machine.ports):
+        if topology.untolerated(machine.taints, form.tolerations) or _conflict(kind.pod, machine.ports):
             return None
         disks = Counter(driver for driver, _ in machine.disks | kind.disks) if machine.disk_limits else {}
         if any(disks.get(driver, 0) > most for driver, most in machine.disk_limits.items()):
@@ -411,7 +413,7 @@ class Round:
         Nobody reads why a node does not fit that was invented for another pod, so that reason has no details.
         """
         form, pool = turn.form, claim.pool.name
-        untolerated = topology.untolerated(claim.pool.taints, form.pod.tolerations)
+        untolerated = topology.untolerated(claim.pool.taints, form.tolerations)
         if untolerated:
             return Refusal(Cause.TAINT, pool, "", untolerated)
         requests = total(claim.requests, turn.kind.requests)

@@ -114,10 +114,11 @@ def solve(
     others = [pool for pool in by_weight if pool.state is not PoolState.USED]
     taking = [pod for pod in pending if pod_rules.takes_part(pod)]
     known, refuses = provisioning.options.well_known, Rule.REFUSES_CLAIMS in rules
-    reasons = (
-        (pod, pod_rules.refusal_reasons(pod.cls, cluster.storage, known, refuses_claims=refuses)) for pod in taking
-    )
-    ignored = {pod.key: tuple(found) for pod, found in reasons if found}
+    ignored = {}
+    for pod in taking:
+        reasons = pod_rules.refusal_reasons(pod.cls, cluster.storage, known, refuses_claims=refuses)
+        if reasons:
+            ignored[pod.key] = tuple(reasons)
     solved = [pod for pod in taking if pod.key not in ignored]
     if not pools:
         reason = (Refusal(Cause.NO_POOLS, detail="no dynamic nodepools found"),)
