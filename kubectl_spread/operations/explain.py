@@ -40,7 +40,6 @@ from kubectl_spread.text.wording import count_noun
 if TYPE_CHECKING:
     from kubectl_spread.lint.workload import Subject
     from kubectl_spread.objects.workloads.manifest import Manifest
-    from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.text.source import SourceFile
 
 
@@ -549,11 +548,13 @@ def _of_manifests(
     notes: list[str] = []
     workloads: list[Workload] = []
     copies: dict[str, list[tuple[str, Plain]]] = {}  # the file and the spec of each copy of a workload, by its key
-    for subject in accepted(Project(subjects, others, RunContext(namespace=namespace)).subjects):
+    run = Project(subjects, others, RunContext(namespace=namespace)).subjects
+    placed = {id(subject) for subject in accepted(run)}  # without the ReplicaSets of a Deployment here
+    for subject in run:
         owner, spec = subject.workload, fields(subject.manifest.plain, "spec")
         refusals = refused_changes(applied.cluster, owner, spec, release)
         missing += [RefusedError(f'The {owner.kind} "{owner.name}" is invalid: {text}') for text in refusals]
-        if not refusals:
+        if id(subject) in placed and not refusals:
             workloads.append(owner)
             copies.setdefault(owner.key, []).append((subject.manifest.document.source.name, spec))
     asked = settings._replace(known=applied)
@@ -571,9 +572,10 @@ def _of_manifests(
             who = f"{key} ({file})" if file else key
             answers += [[report._replace(file=file) for report in found]] if found else []
             if placement.refused:
-                share = f"{len(placement.refused)} of {count_noun(placement.replicas, 'pod')}"
-                refusal = f"the API server refuses {share}: {placement.refused[0].message}"
-                missing.append(RefusedError(f"error: {who}: {refusal}"))
+                pods, why = count_noun(placement.replicas, "pod"), placement.refused[0].message
+                missing.append(
+                    RefusedError(f"error: {who}: the API server refuses {len(placement.refused)} of {pods}: {why}")
+                )
             elif not found:
                 notes.append(f"{who}: {reason_without_pod(placement)}")
     reports = [*_in_short(answers)] if is_brief else [*itertools.chain(*answers)]

@@ -322,3 +322,12 @@ def test_of_many_manifests_the_stuck_one_is_first(tmp_path: Path, capsys: pytest
     assert run([*asked, "-o", "json"]) == 1
     names = [item["pod"]["name"][0] for item in json.loads(capsys.readouterr().out)["items"]]
     assert names == [*"abcde"]
+
+
+def test_a_change_of_a_replicaset_that_the_api_server_refuses_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also if the ReplicaSet is one of a Deployment of the manifest, which creates its pods."""
+    scenario = Path(FACTS).parents[1] / "scenarios" / "rollout-ends-uneven"
+    files = [str(scenario / name) for name in ("snapshot-after.yaml", "snapshot.yaml")]
+
+    assert run(["explain", "-f", files[0], "--snapshot", files[1]]) == 1
+    assert 'The ReplicaSet "web-0ld" is invalid: spec.selector: Invalid value' in capsys.readouterr().err
