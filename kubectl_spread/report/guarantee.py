@@ -255,7 +255,12 @@ def _group(result: GroupResult, style: Style, *, has_ways: bool = True) -> Itera
         has_way = style.is_detailed or (has_way and verdict is not ProofStatus.REFUTED)
     if not has_ways:
         answers_ = [(found[0][1].rule, *_verdict_with_reason(found, result)) for found in words.by_rule(result)]
-        violations = [f"{rule_text(rule)}: {verdict}: {why}" for rule, _, verdict, why in answers_ if why]
+        has_notes = any(gap.is_open for gap in result.gaps)  # They say why a rule is not decided.
+        violations = [
+            f"{rule_text(rule)}: {verdict}: {why}"
+            for rule, status, verdict, why in answers_
+            if why and not (has_notes and status is ProofStatus.UNDECIDED)
+        ]
         yield paragraphs(violations, style, hanging="  ")
     if result.neighbours:
         names = comma_list([name(key) for key in result.neighbours], most=most)

@@ -401,6 +401,15 @@ def test_nodes_with_room_are_needed_for_the_most_replicas(capsys: pytest.Capture
     assert [item["domains"] for item in found["neededDomains"]] == [6]
 
 
+def test_why_a_rule_is_not_decided_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A recommendation does not repeat what is not simulated."""
+    scenario = Path(__file__).parents[2] / "examples/scenarios/pods-on-unlabelled-nodes-do-not-count"
+    words = ("-f", str(scenario / "web.yaml"), "--topology", str(scenario / "cluster.yaml"), "--recommend")
+    run(["guarantee", *words, "--less-than", "zone=2/3", "--min-domains", "zone=2"])
+
+    assert capsys.readouterr().out.count("the constraints also count pods of") == 1
+
+
 @pytest.mark.slow
 def test_options_that_rollouts_break_are_proved_in_few_states(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
