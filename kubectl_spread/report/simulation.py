@@ -258,15 +258,9 @@ def prepared(item: Preparation) -> str:
     return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
 
 
-def _severity(item: WorkloadSummary) -> tuple[int, bool, int, int]:
+def _severity(item: WorkloadSummary) -> tuple[int, int, int]:
     """Return the worse the greater: pods that are not created again come before Pending ones."""
-    verdict = list(Verdict).index(item.verdict)
-    return (verdict, not _is_out_of_reach(item), item.not_created.most, item.pending.most)
-
-
-def _is_out_of_reach(item: WorkloadSummary) -> bool:
-    """Return whether a DaemonSet lacks only pods on nodes that do not answer."""
-    return item.out_of_reach.most > 0 and item.ready.least + item.out_of_reach.most >= item.desired.most
+    return (list(Verdict).index(item.verdict), item.not_created.most, item.pending.most)
 
 
 def recovery(item: Recovery) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -333,12 +327,9 @@ def _workloads(
     has_tables = style.is_detailed or (is_last and sum(not item.is_deleted for item in concerned) <= _MOST_WORKLOADS)
     well = [name(item.key) for item in concerned if item.verdict is Verdict.COMPLETES and not item.is_deleted]
     well = [] if is_fine or has_tables or len(concerned) <= MOST_ALIKE or len(well) < 2 else well
-    lost = [item for item in concerned if item.verdict is not Verdict.COMPLETES and _is_out_of_reach(item)]
-    lost = [] if has_tables or len(lost) < 2 else lost
-    lacking = comma_list((f"{item.key.namespace}/{item.key.name}" for item in lost), most=_MOST_NAMED)
     plain: list[tuple[Hashable, str, list[str]]] = []
     for item in concerned if style.is_detailed else concerned[:_MOST_LISTED]:
-        if name(item.key) in well or item in lost:
+        if name(item.key) in well:
             continue
         has_domains = has_tables and (is_fine or style.is_detailed or item.verdict is not Verdict.COMPLETES)
         lines = list(_workload(item, step, style, has_domains=has_domains))
@@ -351,7 +342,6 @@ def _workloads(
             plain.append((reason or item.key, name(item.key), lines))
     yield [
         *hang_indent(together(plain), style.width),
-        *wrap(f"{len(lost)} DaemonSets lack only pods on nodes that do not answer: {lacking}" if lost else "", style),
         *wrap(f"{len(well)} workloads complete: {comma_list(well, most=_MOST_NAMED)}" if well else "", style),
     ]
 
@@ -383,7 +373,7 @@ def _named(waiting: Sequence[PendingPods], played: PlayedStep, style: Style) -> 
         return [waiting_pods(pod, played.summary) for pod in waiting]
     alike = grouped(((pods(pod.pods), share(pod.outcomes, endings)), name(pod.owner)) for pod in waiting)
     return [
-        f"{', '.join(filter(None, (f'{number} each', where)))} of "
+        f"{', '.join(filter(None, (f'{number} each' if len(who) > 1 else number, where)))} of "
         f"{series(first_of(who, most, lambda left: count_noun(left, 'more workload')))}"
         for (number, where), who in alike.items()
     ]
@@ -479,7 +469,7 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
         parts.append(f"{item.pending} Pending{earlier}")
     if item.not_created.most:
         parts.append(f"{item.not_created} not created")
-    if item.out_of_reach.most and item.verdict is not Verdict.COMPLETES:
+    if item.out_of_reach.most and item.ready.least < item.desired.most:
         nodes = "a node that does" if item.out_of_reach.most == 1 else "nodes that do"
         parts.append(f"{item.out_of_reach} on {nodes} not answer")
     return f"{_sampled(step)}{', '.join(parts)}"

@@ -500,19 +500,9 @@ class _Summary:
             tuple(pod for _, pod in sorted(held.items())),
             tuple(pod for pod in self._astray if pod.owner == key),
             self.step.refused.get(key, ""),
-            range_of(
-                sum(pod.node in down for pod in item.pods_of.get(key, ()))
-                for item, down in zip(self.outcomes, self._down, strict=True)
-            )
-            if key.kind == "DaemonSet"
-            else Range(0, 0),
+            range_of(_out_of_reach(item, key) if key.kind == "DaemonSet" else 0 for item in self.outcomes),
             range_of(state.pending for state in before),
         )
-
-    @cached_property
-    def _down(self) -> list[frozenset[str]]:
-        """Return the nodes that do not answer, for each outcome."""
-        return [item.nodes()[1] for item in self.outcomes]
 
     @cached_property
     def _astray(self) -> tuple[PodState, ...]:
@@ -629,11 +619,22 @@ class _Summary:
 
 
 def is_settled(outcome: Outcome, key: ObjectKey) -> bool:
-    """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
+    """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision.
+
+    A DaemonSet may lack pods on nodes that do not answer: nothing but the node brings them back.
+    """
     state = outcome.workloads[key]
     if not outcome.is_steady or state.pending:
         return False
-    return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
+    away = _out_of_reach(outcome, key) if key.kind == "DaemonSet" and not state.is_complete else 0
+    is_there = state.ready + away >= state.desired and state.updated >= state.desired
+    return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired) or bool(away and is_there)
+
+
+def _out_of_reach(outcome: Outcome, key: ObjectKey) -> int:
+    """Return the number of a workload's pods on nodes that do not answer."""
+    down = outcome.nodes()[1]
+    return sum(pod.node in down and not pod.is_terminating for pod in outcome.pods_of.get(key, ())) if down else 0
 
 
 def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:

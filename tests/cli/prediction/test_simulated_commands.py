@@ -648,3 +648,25 @@ def test_a_pod_that_was_pending_before_is_not_the_step_s(facts: Path, capsys: py
 
     assert simulate(facts, objects, "scale", "deploy/web", "-n", "app", "--replicas=3") == 1
     assert "gets stuck: 0 of 3 pods ready, 3 Pending (1 before)\n" in capsys.readouterr().out
+
+
+def test_a_daemonset_completes_without_its_pods_on_lost_nodes(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They come back with the nodes only, and a rollout waits for them."""
+    own = {"name": "agent", "namespace": "app", "uid": "agent"}
+    every = {"tolerations": [{"operator": "Exists"}]}
+    of_pods = {"containers": [{"name": "c", "image": "pause"}], **every}
+    spec = {
+        "selector": {"matchLabels": {"app": "agent"}},
+        "template": {"metadata": {"labels": {"app": "agent"}}, "spec": of_pods},
+    }
+    objects = [*THREE_ZONES, {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": own, "spec": spec}]
+    above = {"apiVersion": "apps/v1", "kind": "DaemonSet", "controller": True, "name": "agent", "uid": "agent"}
+    for zone in "abc":
+        made = pod(f"agent-{zone}", nodeName=f"{zone}1", **every)
+        made["metadata"] |= {"namespace": "app", "labels": {"app": "agent"}, "ownerReferences": [above]}
+        objects.append(made)
+
+    assert simulate(facts, objects, "lose", "zone=a") == 0
+    line = "DaemonSet app/agent completes: 2 of 3 pods ready, 1 on a node that does not answer"
+    assert line in capsys.readouterr().out
+    assert simulate(facts, objects, "lose", "zone=a", "--then", "rollout restart ds/agent -n app") == 1
