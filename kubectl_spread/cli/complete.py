@@ -86,7 +86,7 @@ def _beginning(words: Iterable[str], incomplete: str, about: Mapping[str, str] =
 
 def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the short names of topology keys and the well-known labels."""
-    from kubectl_spread.guarantee.policy.texts import LONG_KEYS
+    from kubectl_spread.guarantee.texts import LONG_KEYS
 
     names = {**{name: key for key, name in LONG_KEYS.items()}, **dict.fromkeys(LONG_KEYS, "")}
     return _beginning(names, incomplete, names)

@@ -24,7 +24,7 @@ from kubectl_spread.sources.live.flags import as_words, Flags
 from kubectl_spread.text.wording import nearest
 
 if TYPE_CHECKING:
-    from kubectl_spread.guarantee.policy.policy import Policy
+    from kubectl_spread.guarantee.policy import Policy
     from kubectl_spread.operations.cluster_facts import LoadedCluster
     from kubectl_spread.report.pages.page import PageSource
 

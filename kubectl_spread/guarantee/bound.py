@@ -16,7 +16,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.guarantee.model import Filters, GapEffect, KindFilters, most_at_once, MOST_PODS, Spread
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.space import Space
 
 

@@ -36,7 +36,7 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy import Regime
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE

@@ -18,7 +18,7 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.containers import grouped, tied
 from kubectl_spread.guarantee.model import Gap, GapKind
-from kubectl_spread.guarantee.policy.policy import GroupSpec
+from kubectl_spread.guarantee.policy import GroupSpec
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields

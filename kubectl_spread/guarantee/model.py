@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
-from kubectl_spread.guarantee.policy.policy import PolicyRule
+from kubectl_spread.guarantee.policy import PolicyRule
 from kubectl_spread.objects.keys import ObjectKey, Range
 
 

@@ -33,7 +33,7 @@ from kubectl_spread.guarantee.model import (
     total_of,
     TransitionKind,
 )
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.policy import PLACED, PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.space import merge_names, Space
 from kubectl_spread.guarantee.symmetry import needed_nodes
 from kubectl_spread.guarantee.verdict import (

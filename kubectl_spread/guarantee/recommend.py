@@ -22,7 +22,7 @@ from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.members import Member, more_shards
 from kubectl_spread.guarantee.model import GapKind
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy import PLACED, PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation import (
     common_selector,

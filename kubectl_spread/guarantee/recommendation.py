@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.guarantee.members import Member
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, REGIMES
 from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, plain_constraint
 from kubectl_spread.objects.keys import ObjectKey

@@ -35,7 +35,7 @@ from kubectl_spread.guarantee.model import (
     TransitionKind,
     with_pod,
 )
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, REGIMES, RuleKind
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, REGIMES, RuleKind
 from kubectl_spread.guarantee.symmetry import CanonicalLayout, firsts, OwnerNames, Partition, tree
 
 _MOST_KNOWN = 100_000  # answers of the filters that are kept

@@ -8,9 +8,9 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound
+from kubectl_spread.guarantee.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.guarantee.model import count_of, Event, Gap, State, total_of, TransitionKind
-from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.objects.keys import ObjectKey
 

@@ -10,11 +10,11 @@ from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.members import groups_of, member_of
-from kubectl_spread.guarantee.policy.policy import Policy, REGIMES
-from kubectl_spread.guarantee.policy.texts import short_key, SHORT_KEYS
+from kubectl_spread.guarantee.policy import Policy, REGIMES
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend_for_group
 from kubectl_spread.guarantee.recommendation import Recommendation, RecommendationRequest
+from kubectl_spread.guarantee.texts import short_key, SHORT_KEYS
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod

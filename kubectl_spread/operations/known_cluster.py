@@ -37,8 +37,8 @@ from kubectl_spread.explain.constraints.report import constraint_reports, Constr
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
 from kubectl_spread.explain.status import find_uncounted, UncountedPods
-from kubectl_spread.guarantee.policy.policy import Policy
-from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
+from kubectl_spread.guarantee.policy import Policy
+from kubectl_spread.guarantee.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, SOFT, TopologySpreadConstraint
 from kubectl_spread.objects.keys import NamespacedName, ObjectKey

@@ -13,7 +13,7 @@ from kubectl_spread.text.wording import comma_list, short
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Cluster, Controller
-    from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
+    from kubectl_spread.guarantee.policy import GroupSpec, Policy
     from kubectl_spread.objects.selectors import Labels, Selector
     from kubectl_spread.sources.live.reading import Session
 

@@ -12,8 +12,8 @@ from kubectl_spread.operations.selection import missing_targets, own_namespace, 
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.status import WorkloadStatus
-    from kubectl_spread.guarantee.policy.evaluate import PolicyStatus
-    from kubectl_spread.guarantee.policy.policy import Policy
+    from kubectl_spread.guarantee.evaluate import PolicyStatus
+    from kubectl_spread.guarantee.policy import Policy
     from kubectl_spread.operations.cluster_facts import LoadedCluster
     from kubectl_spread.sources.live.reading import Session
 
@@ -143,7 +143,7 @@ class StatusReader:
         namespace = own_namespace(self._namespace, self.session, known.cluster)
         self.selection = self.selection._replace(namespace=namespace).named(known.cluster)
         from kubectl_spread.explain.status import statuses  # numpy: 80 ms
-        from kubectl_spread.guarantee.policy.evaluate import policy_status
+        from kubectl_spread.guarantee.evaluate import policy_status
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = (status for status in found if self.shows_all or status.has_own)

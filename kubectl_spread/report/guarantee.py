@@ -12,8 +12,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.model import GapKind
-from kubectl_spread.guarantee.policy.policy import Policy, PolicyRule, Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import rule_text
+from kubectl_spread.guarantee.policy import Policy, PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.recommendation import (
     Formula,
     Hard,
@@ -21,6 +20,7 @@ from kubectl_spread.guarantee.recommendation import (
     Recommendation,
     RefusedCandidate,
 )
+from kubectl_spread.guarantee.texts import rule_text
 from kubectl_spread.guarantee.verdict import (
     GroupResult,
     ProofStatus,

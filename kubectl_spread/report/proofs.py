@@ -10,8 +10,8 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.model import Gap, GapKind, TransitionKind
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import rule_text, violation_text
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.texts import rule_text, violation_text
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, Witness, WitnessEvent, worst
 from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report.wording import find_no_node, pods_by_domain, short_name, without_repeats

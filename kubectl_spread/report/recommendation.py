@@ -9,9 +9,9 @@ from typing import Any
 
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.guarantee.policy.policy import Regime, RuleKind
-from kubectl_spread.guarantee.policy.texts import rule_text, short_key
+from kubectl_spread.guarantee.policy import Regime, RuleKind
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
+from kubectl_spread.guarantee.texts import rule_text, short_key
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import domain_noun

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.explain.status import ConstraintState, ConstraintStatus, WorkloadStatus
-from kubectl_spread.guarantee.policy.evaluate import Evaluation, GroupStatus, PolicyStatus
-from kubectl_spread.guarantee.policy.policy import RuleKind
-from kubectl_spread.guarantee.policy.texts import preposition, rule_text, short_key
+from kubectl_spread.guarantee.evaluate import Evaluation, GroupStatus, PolicyStatus
+from kubectl_spread.guarantee.policy import RuleKind
+from kubectl_spread.guarantee.texts import preposition, rule_text, short_key
 from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
 from kubectl_spread.report.explain.constraints import selector_text

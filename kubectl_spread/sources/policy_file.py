@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import (
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import (
     Amount,
     GroupSpec,
     Policy,

@@ -8,9 +8,9 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.search.explore import Limit
+from kubectl_spread.guarantee import texts
 from kubectl_spread.guarantee.members import Member
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
+from kubectl_spread.guarantee.policy import PLACED, PolicyRule
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommend import recommend
 from kubectl_spread.guarantee.recommendation import RecommendationRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.search.explore import Limit
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime
+from kubectl_spread.guarantee.policy import GroupSpec, Policy, Regime
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.report.guarantee import document

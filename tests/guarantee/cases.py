@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.guarantee import texts
 from kubectl_spread.guarantee.members import Member
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy import PLACED, PolicyRule, RuleKind
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read

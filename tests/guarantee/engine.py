@@ -20,9 +20,9 @@ from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.search.explore import Limit
 from kubectl_spread.engine.state import Deletion, State
+from kubectl_spread.guarantee.evaluate import evaluate, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.model import TransitionKind
-from kubectl_spread.guarantee.policy.evaluate import evaluate, GroupPod, GroupState, node_domains
-from kubectl_spread.guarantee.policy.policy import PolicyRule, Regime, RuleKind
+from kubectl_spread.guarantee.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import ProofStatus, RuleVerdict, Witness, WitnessEvent
 from kubectl_spread.objects.keys import ObjectKey

@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.guarantee.build import GroupBuilder
 from kubectl_spread.guarantee.model import BITS
-from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy import Regime
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -10,8 +10,8 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.engine.search.explore import Limit
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import Regime
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import WitnessEvent
 from tests.guarantee import cases

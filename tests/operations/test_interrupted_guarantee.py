@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import GroupSpec, PLACED, Policy, Regime, with_places
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import GroupSpec, PLACED, Policy, Regime, with_places
 from kubectl_spread.guarantee.verdict import ProofStatus
 from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.guarantee import guarantee_policy, GuaranteeRequest

@@ -26,7 +26,7 @@ from kubectl_spread.operations.cluster_facts import ClusterSource
 from kubectl_spread.operations.status import StatusRequest
 
 if TYPE_CHECKING:
-    from kubectl_spread.guarantee.policy.policy import Policy
+    from kubectl_spread.guarantee.policy import Policy
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
 _REQUEST_TIMEOUT = "60s"

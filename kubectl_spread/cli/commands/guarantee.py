@@ -27,8 +27,8 @@ from kubectl_spread.cli.options import (
     targets_argument,
 )
 from kubectl_spread.cli.targets import namespace_of, selection, without_files
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES, with_places
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import GroupSpec, Policy, PolicyRule, Regime, REGIMES, with_places
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.wording import INTERRUPTED
 

@@ -34,7 +34,7 @@ from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.explain.status import WorkloadStatus
-    from kubectl_spread.guarantee.policy.policy import Policy
+    from kubectl_spread.guarantee.policy import Policy
     from kubectl_spread.operations.status import StatusResult
 
 FORMATS = ("wide", "json", "yaml", "prometheus", "html")

@@ -9,9 +9,9 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.model import TransitionKind
-from kubectl_spread.guarantee.policy.policy import RuleKind
-from kubectl_spread.guarantee.policy.texts import rule_text
+from kubectl_spread.guarantee.policy import RuleKind
 from kubectl_spread.guarantee.recommendation import Recommendation
+from kubectl_spread.guarantee.texts import rule_text
 from kubectl_spread.guarantee.verdict import GroupResult, StuckPods, Witness, worst
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import Plain

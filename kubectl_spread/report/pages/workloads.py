@@ -17,7 +17,7 @@ from kubectl_spread.explain.status import (
     statuses,
     WorkloadStatus,
 )
-from kubectl_spread.guarantee.policy.evaluate import PolicyStatus
+from kubectl_spread.guarantee.evaluate import PolicyStatus
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
-from kubectl_spread.guarantee.policy.policy import PLACED, PolicyRule
-from kubectl_spread.guarantee.policy.texts import violation_text
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.evaluate import evaluate, Evaluation, GroupPod, GroupState
+from kubectl_spread.guarantee.policy import PLACED, PolicyRule
+from kubectl_spread.guarantee.texts import violation_text
 from kubectl_spread.objects.keys import ObjectKey
 
 ZONE = "topology.kubernetes.io/zone"

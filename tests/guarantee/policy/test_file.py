@@ -10,8 +10,8 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import PLACED, Regime, REGIMES
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import PLACED, Regime, REGIMES
 from kubectl_spread.sources import policy_file
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kubectl_spread.guarantee.policy import texts
-from kubectl_spread.guarantee.policy.policy import Amount, PolicyRule, RuleKind
+from kubectl_spread.guarantee import texts
+from kubectl_spread.guarantee.policy import Amount, PolicyRule, RuleKind
 from kubectl_spread.objects.keys import Range
 
 ZONE = "topology.kubernetes.io/zone"

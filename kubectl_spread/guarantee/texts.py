@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from kubectl_spread.guarantee.policy.evaluate import Evaluation
-from kubectl_spread.guarantee.policy.policy import Amount, PolicyRule, RuleKind
+from kubectl_spread.guarantee.evaluate import Evaluation
+from kubectl_spread.guarantee.policy import Amount, PolicyRule, RuleKind
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors import domain_noun, HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import comma_list, count_noun, did_you_mean, short

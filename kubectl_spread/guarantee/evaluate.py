@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.status import labels_of, pods_by_workload
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy import GroupSpec, Policy, PolicyRule, RuleKind
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import Labels
