@@ -320,15 +320,14 @@ def result_of(run: CheckRun) -> CheckResult:
     is_snapshot = bool(complete) and is_created
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
     origins = _origins(run)
-    waiting = (subject for item, subject in zip(run.placements, origins, strict=True) if item.stuck)
-    first, explain = next(waiting, None), ""
+    report = report._replace(placements=run.placements)
+    first, explain = next(itertools.compress(origins, report.are_explained), None), ""
     if first is not None:
         name = first.manifest.document.source.name
         piped, file = ("... | ", "-") if name == "<stdin>" else ("", name)
         where = () if first.manifest.namespace else ("-n", settings.namespace)
         explain = piped + settings.source.command("explain", "-k" if os.path.isdir(name) else "-f", file, *where)
     report = report._replace(
-        placements=run.placements,
         not_applied=not_applied,
         unchecked=judged.unchecked,
         explain=explain,

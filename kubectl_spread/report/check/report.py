@@ -83,6 +83,12 @@ class CheckReport(NamedTuple):
     places: Mapping[tuple[str, ...], Sequence[Place]] = {}  # for gitlab: by kind, namespace and name
 
     @property
+    def are_explained(self) -> list[bool]:
+        """Return, for each placement, whether `explain -f` says what helps a pod that finds no node."""
+        every = zip(self.placements, self.rollouts_of_placements, strict=True)
+        return [bool(item.stuck) or (result is not None and result.is_stuck_change(item)) for item, result in every]
+
+    @property
     def rollouts_of_placements(self) -> list[Optional[RolloutResult]]:
         """Return the rollout of each placed workload, in the order of the placements; None for one without."""
         results = {(item.key, item.copy): item for item in self.rollouts if not item.is_creation}

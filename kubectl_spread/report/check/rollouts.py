@@ -11,6 +11,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, Verdict
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.verdict import cause
@@ -60,6 +61,10 @@ class RolloutResult(NamedTuple):
     def is_stuck(self) -> bool:
         """Return whether the rollout gets stuck in some outcome or in all."""
         return self.verdict in (Verdict.MAY_GET_STUCK, Verdict.GETS_STUCK)
+
+    def is_stuck_change(self, placement: Placement) -> bool:
+        """Return whether pods that all run have another template in a manifest, and a pod of it finds no node."""
+        return self.kind is RolloutKind.CHANGE and self.explanation is not None and not placement.new
 
     @property
     def is_exact(self) -> bool:

@@ -195,15 +195,17 @@ def _blocks_beside_findings(report: CheckReport) -> Iterator[tuple[_Rank, list[s
         stuck: list[tuple[Hashable, str, list[str]]] = []
         fine: list[str] = []
         completing = []
-        every = zip(report.placements, _headlines(report), report.rollouts_of_placements, strict=True)
-        for placement, headline, result in every:
+        every = zip(
+            report.placements, _headlines(report), report.rollouts_of_placements, report.are_explained, strict=True
+        )
+        for placement, headline, result, is_explained in every:
             owner = placement.workload
             is_stuck = placement.is_stuck or (result is not None and result.is_stuck)
             block = workloads.lines(placement, headline, is_brief=not is_few)
             if result is not None and (is_few or is_stuck):
                 block += rollouts.of_placement(result, block, has_way=is_few)
             reason = tuple(line.replace(owner.name, "") for line in block[1:])
-            if placement.stuck and explain:
+            if is_explained and explain:
                 block, explain = [*block, f"    {explain}"], ""
             if is_few:
                 yield _Rank.STUCK if is_stuck else _Rank.PLACED, block

@@ -197,6 +197,8 @@ def test_a_changed_template_of_pods_that_run_is_judged(
     assert out.count("The manifest changes the template of the pods, and its rollout gets stuck.") == code
     who = "Pod d/web-0" if kind == "StatefulSet" else "A new pod of Deployment d/web"
     assert out.count(f"{who} stays Pending: every node is refused by the cpu request (needs 5") == code
+    assert run(["check", str(manifest), "--snapshot", str(facts), "--ignore", "SPR"]) == code
+    assert capsys.readouterr().out.count(f"$ kubectl spread explain -f {manifest} --snapshot {facts}") == code
     assert out.count(": lower the cpu request") == (code and kind == "Deployment")
 
 
