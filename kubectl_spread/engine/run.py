@@ -12,7 +12,6 @@ from typing import cast, NamedTuple, Optional, Union
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import reading, steps
-from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import MorePods, Oracle
@@ -21,6 +20,7 @@ from kubectl_spread.engine.reading import with_owners
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.rollouts import CountedRollouts
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Budget, Exploration, search_path
 from kubectl_spread.engine.search.symmetry import Interchange, Symmetry

@@ -15,7 +15,7 @@ from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.state import State, Step, Way
 
 if TYPE_CHECKING:
-    from kubectl_spread.engine.counting.rollouts import CountedRollouts
+    from kubectl_spread.engine.rollouts import CountedRollouts
 
 
 _ORDINARY = 50  # Pods of an ordinary state; a state takes time in proportion to its pods.

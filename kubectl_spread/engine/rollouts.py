@@ -18,11 +18,11 @@ from kubectl_spread.caching import cached_method
 from kubectl_spread.containers import Numbering
 from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState
-from kubectl_spread.engine.counting.model import Counts, Model, NotCountable
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.refusals import has_quota
+from kubectl_spread.engine.rollout_model import Counts, Model, NotCountable
 from kubectl_spread.engine.search.explore import Budget, Exploration
 from kubectl_spread.engine.search.symmetry import Arrangement, Numbers, Order, Symmetry
 from kubectl_spread.engine.state import Deletion, of_owner, P, PENDING, Stage, State
