@@ -524,9 +524,10 @@ def _with_quotas(
         verb = commands[0].split()[1]
         if verb in helpful:
             continue
-        every = (*request.commands, *map(parse_text, commands))
-        steps_ = simulate_commands(request._replace(commands=every), watch, read=read).simulation.steps
-        end = tuple(item for item in steps_[-1].summary.workloads if item.key in refused)
+        every, end = (*request.commands, *map(parse_text, commands)), tuple[WorkloadSummary, ...]()
+        with contextlib.suppress(SpreadError):
+            steps_ = simulate_commands(request._replace(commands=every), watch, read=read).simulation.steps
+            end = tuple(item for item in steps_[-1].summary.workloads if item.key in refused)
         if end and all(item.verdict is Verdict.COMPLETES for item in end):
             helpful[verb] = Preparation(commands, workloads=end)
     return tuple(helpful.values())
@@ -578,8 +579,11 @@ def _recovery(
         places: dict[NamespacedName, set[str]] = {name: set() for name in held}
         ways: list[Release] = []
         for way, commands in lines.items():
-            scene, more = SimulationSetup(read), tuple(map(parse_text, commands))
-            effects = [effect(command, scene.situation) for command in (*before, *more)]
+            scene, more, effects = SimulationSetup(read), tuple(map(parse_text, commands)), list[CommandEffect]()
+            with contextlib.suppress(SpreadError):
+                effects = [effect(command, scene.situation) for command in (*before, *more)]
+            if not effects:
+                continue  # It would be refused.
             end = scene.play((item.ops for item in effects), limits, watch).steps[-1]
             is_example = is_example or not end.is_exact
             mine = [pod for outcome in end.outcomes for pod in outcome.pods if (pod.namespace, pod.name) in held]
