@@ -140,11 +140,10 @@ def node_tree(
         marks: other distinctions between nodes, by name.
         pins: pods of DaemonSets, which do not distinguish nodes by requiring them.
     """
-    revisions = list(world.revisions)
     homes = pins.homes()
     classes = [
         *dict.fromkeys(with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)),
-        *(world.class_of_new_pods(rev.at) or template_pod(rev.workload).cls for rev in revisions),
+        *(world.class_of_new_pods(rev.at) or template_pod(rev.workload).cls for rev in world.revisions),
         *world.background_affinities,
     ]
     nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
@@ -156,26 +155,24 @@ def node_tree(
     for pod in pins.nameless(start.pods):
         contents[pod.node].append((*pod[:4], *pod[5:]))
     down = world.facts[start.facts].down
-    traits: dict[int, Any] = {}
-    for at, node in nodes.items():
-        others = sorted(_look(world, pod) for pod in world.on_node.get(node.name, ()))
-        room = tuple(sorted(node.allocatable.items()))
-        color = (node.taints, node.unschedulable, room, node.images, node.features, others)
-        traits[at] = (at in down, contents.get(at), color)
-    traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
+    named = frozenset(named)
     # Claims of new pods may be bound to volumes only when their pods are placed.
     claims_bind_late = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
     domains = _joined_domains(topology, joined, nodes.values())
     signed: dict[int, str] = {}
     required = {name for term in _node_terms(world, classes) for field in term.match_fields for name in field.values}
     for at, node in nodes.items():
+        others = sorted(_look(world, pod) for pod in world.on_node.get(node.name, ()))
+        room = tuple(sorted(node.allocatable.items()))
+        color = (node.taints, node.unschedulable, room, node.images, node.features, others)
+        traits = ("named", node.name) if node.name in named else (at in down, contents.get(at), color)
         own = at if claims_bind_late or node.name in required else 0
         # A provisioner knows domains by their names.
         names = None if world.provisioner is None else sorted((node.labels | {HOSTNAME: ""}).items())
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
         selected = [node.labels.get(key) for key in sorted(selecting)]
         has_keys = [key in node.labels for key in topology], [node.labels.get(key) for key in loose]
-        signed[at] = repr((own, names, marks.get(node.name), traits[at], selected, special, has_keys))
+        signed[at] = repr((own, names, marks.get(node.name), traits, selected, special, has_keys))
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     levels = [
         ({at: node.labels.get(key) for at, node in nodes.items()}, lambda value: (value is None,)) for key in nested
