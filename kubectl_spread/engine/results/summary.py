@@ -245,50 +245,14 @@ def _over_parts(
 
     If there is no run of the whole step, take the end of one run of each part.
     """
-    workloads: dict[ObjectKey, WorkloadSummary] = {}
     known: dict[Hashable, StepSummary] = {}
-    ends: list[Ending] = []
-    refused: list[BlockedEviction] = []
-    unreached: list[ObjectKey] = []
-    verdicts: set[Verdict] = set()
-    is_blocked = False
-    for item in parts:
-        # The workload of a part, and the one of the same shape that was simulated.
-        new, old = next(iter(item.part.workloads)), next(iter(item.simulated.workloads))
-        own = (concerns, labelled)
-        if new != old:
-            own = (concerns & {new} and frozenset((old,)), labelled & {new} and frozenset((old,)))
-        key = (id(item.answer), *own)
-        if key not in known:
-            known[key] = _Summary(item.answer, *own).make(0)
-        summary = known[key] if new == old else _renamed(known[key], new)
-        verdicts.add(_proved(summary.verdict, item))
-        for workload in summary.workloads:
-            spreads = tuple(
-                spread._replace(is_balanced=spread.topology_key not in item.part.foreign)
-                for spread in workload.spreads
-                if spread.topology_key in item.part.keys
-            )
-            workloads[workload.key] = workload._replace(spreads=spreads, verdict=_proved(workload.verdict, item))
-        if not summary.endings:
-            unreached += item.part.workloads
-            continue
-        end = min(summary.endings, key=lambda ending: ending.is_complete)
-        ends.append(
-            end._replace(
-                counts={
-                    of: {name: found for name, found in by_key.items() if name in item.part.keys}
-                    for of, by_key in end.counts.items()
-                }
-            )
-        )
-        refused += [each._replace(outcomes=1) for each in summary.refused]
-        is_blocked = is_blocked or summary.is_blocked
+    found = [(item, _of_part(item, concerns, labelled, known)) for item in parts]
+    workloads = {workload.key: workload for _, summary in found for workload in summary.workloads}
     for workload in one.workloads:
         if workload.verdict is Verdict.NOT_KNOWN and workload.key in workloads:
             workloads[workload.key] = workloads[workload.key]._replace(verdict=workload.verdict)
-    concerned = [item for item in workloads.values() if item.is_concerned]
-    verdict = Verdict.NOT_KNOWN if one.gaps else max(verdicts, key=list(Verdict).index)
+    verdicts = list(Verdict)
+    verdict = Verdict.NOT_KNOWN if one.gaps else max((summary.verdict for _, summary in found), key=verdicts.index)
     if one.endings:
         concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
         together = [spread.topology_key for spread in one.together]
@@ -297,25 +261,61 @@ def _over_parts(
             workloads=tuple(workloads.get(item.key, item) for item in one.workloads),
             together=_sums(concerned, together),
         )
+    concerned = [item for item in workloads.values() if item.is_concerned]
     together = [spread.topology_key for spread in concerned[0].spreads] if len(concerned) > 1 else []
-    domains = {name: values for end in ends for name, values in end.domains.items()}
+    reached = [(item, summary) for item, summary in found if summary.endings]
+    ends = [(item.part.keys, min(summary.endings, key=lambda end: end.is_complete)) for item, summary in reached]
     end = Ending(
-        all(item.is_complete for item in ends),
-        any(item.is_endless for item in ends),
-        {key: counts for item in ends for key, counts in item.counts.items()},
-        domains,
-        tuple(pod for item in ends for pod in item.pending),
-        incomplete=frozenset(key for item in ends for key in item.incomplete),
+        all(item.is_complete for _, item in ends),
+        any(item.is_endless for _, item in ends),
+        {
+            key: {name: counts for name, counts in by_key.items() if name in keys}
+            for keys, item in ends
+            for key, by_key in item.counts.items()
+        },
+        {name: values for _, item in ends for name, values in item.domains.items()},
+        tuple(pod for _, item in ends for pod in item.pending),
+        incomplete=frozenset(key for _, item in ends for key in item.incomplete),
     )
     return one._replace(
         verdict=verdict,
         workloads=tuple(item for _, item in sorted(workloads.items())),
-        refused=tuple(refused),
+        refused=tuple(each._replace(outcomes=1) for _, summary in reached for each in summary.refused),
         endings=(end,) if ends else (),
         together=_sums(concerned, together),
-        is_blocked=is_blocked,
-        unreached=tuple(sorted(unreached)),
+        is_blocked=any(summary.is_blocked for _, summary in reached),
+        unreached=tuple(sorted(key for item, summary in found if not summary.endings for key in item.part.workloads)),
     )
+
+
+def _of_part(
+    item: PartAnswer,
+    concerns: frozenset[ObjectKey],
+    labelled: frozenset[ObjectKey],
+    known: dict[Hashable, StepSummary],
+) -> StepSummary:
+    """Return the summary of a part; `known` has those of all simulated parts so far."""
+    # The workload of a part, and the one of the same shape that was simulated.
+    new, old = next(iter(item.part.workloads)), next(iter(item.simulated.workloads))
+    own = (concerns, labelled)
+    if new != old:
+        own = (concerns & {new} and frozenset((old,)), labelled & {new} and frozenset((old,)))
+    key = (id(item.answer), *own)
+    if key not in known:
+        known[key] = _Summary(item.answer, *own).make(0)
+    summary = known[key] if new == old else _renamed(known[key], new)
+    workloads = tuple(
+        workload._replace(
+            spreads=tuple(
+                spread._replace(is_balanced=spread.topology_key not in item.part.foreign)
+                for spread in workload.spreads
+                if spread.topology_key in item.part.keys
+            ),
+            verdict=_proved(workload.verdict, item),
+        )
+        for workload in summary.workloads
+    )
+    return summary._replace(verdict=_proved(summary.verdict, item), workloads=workloads)
 
 
 def _renamed(summary: StepSummary, key: ObjectKey) -> StepSummary:
