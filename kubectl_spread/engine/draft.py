@@ -30,7 +30,7 @@ from kubectl_spread.engine.world import World
 
 _READY = int(Stage.READY)
 
-Creation = tuple[int, int, str]  # revision, ordinal, and the node of a DaemonSet's pod
+Creation = tuple[int, int]  # revision and ordinal
 
 
 class Draft:
@@ -60,14 +60,11 @@ class Draft:
         self.pods.sort()
         return State(tuple(self.pods), tuple(self.sets), self.facts, self.todo, self.claims)
 
-    def create(self, rev: int, ordinal: int = NO_ORDINAL, *, node: str = "") -> bool:
-        """Create a pod for a controller, and return whether the API server admits it.
-
-        `node` is the node of a DaemonSet's pod.
-        """
+    def create(self, rev: int, ordinal: int = NO_ORDINAL) -> bool:
+        """Create a pod for a controller, and return whether the API server admits it."""
         if self.most_created == 0:
             return False
-        pod, creation = self._new_pod(rev, ordinal, node), (rev, ordinal, node)
+        pod, creation = self._new_pod(rev, ordinal), (rev, ordinal)
         refusal = self.world.lasting_refusal(rev, self.facts)
         if refusal:
             self.rejected[creation] = refusal
@@ -89,9 +86,9 @@ class Draft:
         self.moves.append(Move(EventKind.CREATED, pod))
         return True
 
-    def _new_pod(self, rev: int, ordinal: int, node: str) -> P:
+    def _new_pod(self, rev: int, ordinal: int) -> P:
         made = self.world.revisions[rev]
-        cls = self.world.cls_of(rev, ordinal, node, admission=self.world.admission(self.facts))
+        cls = self.world.cls_of(rev, ordinal, admission=self.world.admission(self.facts))
         return self.at_own_node(P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING))
 
     def at_own_node(self, pod: P) -> P:

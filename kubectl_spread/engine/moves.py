@@ -507,7 +507,7 @@ class Moves:
         draft.delete(gone)
         rev = self._world.specs[state.sets[owner].spec].rev
         for at in more:
-            draft.create(rev, at, node=self._world.node_names[at])
+            draft.create(rev, at)
         return self.settle(draft, (owner,))
 
     def _by_user(self, state: State) -> Iterator[Way]:
@@ -663,8 +663,8 @@ def refusals(world: World, state: State) -> dict[int, str]:
         if isinstance(own, daemonset.DaemonSetState):
             for _, more in daemonset.updates(world, state, owner):
                 for at in more:
-                    draft.create(world.specs[own.spec].rev, at, node=world.node_names[at])
-    return {world.revisions[rev].owner: text for (rev, *_), text in {**draft.refused, **draft.rejected}.items()}
+                    draft.create(world.specs[own.spec].rev, at)
+    return {world.revisions[rev].owner: text for (rev, _), text in {**draft.refused, **draft.rejected}.items()}
 
 
 _Kind = tuple[int, int, int, int, bool, bool, int]

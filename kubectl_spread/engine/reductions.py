@@ -170,11 +170,11 @@ def later_creations(world: World, draft: Draft) -> list[Creation]:
     found: list[Creation] = []
     for owner, replicas in replicaset.out_of_range(world, draft):
         spec = world.specs[draft.sets[owner].spec]
-        found += [(spec.rev, NO_ORDINAL, "")] * (replicas - spec.replicas)
+        found += [(spec.rev, NO_ORDINAL)] * (replicas - spec.replicas)
     for owner, own in enumerate(draft.sets):
         if isinstance(own, StatefulSetState) and not (spec := world.specs[own.spec]).is_parallel:
             missing = set(spec.ordinals) - {pod.ordinal for pod in draft.of(owner)}
-            found += [(spec.rev, ordinal, "") for ordinal in sorted(missing)]
+            found += [(spec.rev, ordinal) for ordinal in sorted(missing)]
     return found
 
 

@@ -135,7 +135,7 @@ class World:
         self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
         self.look_numbers = Numbering[str]()
         self._revisions_of: dict[int, list[Revision]] = {}  # by workload
-        self._cls_of: dict[tuple[int, int, str, int], int] = {}
+        self._cls_of: dict[tuple[int, int, int], int] = {}
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_of: dict[int, int] = {}  # by class
         self.known: dict[int, PodClass] = {}  # by revision, of a pod that runs; its new pods are modelled on it
@@ -214,19 +214,18 @@ class World:
         for made in (pod, pod._replace(is_new=False)):  # It is new in the step that creates it only.
             self.names.setdefault(slot(made), []).append(name)
 
-    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "", *, admission: int = 0) -> int:
+    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, *, admission: int = 0) -> int:
         """Return the class of a pod that a controller creates from a revision.
 
         Args:
             rev: the revision.
-            ordinal: of a StatefulSet's or an indexed Job's pod.
-            node: of a DaemonSet's pod.
+            ordinal: of a StatefulSet's or an indexed Job's pod; of a DaemonSet's, the index of its node.
             admission: number of the objects that admission reads (`admission`).
         """
-        key = (rev, ordinal, node, admission)
+        key = (rev, ordinal, admission)
         at = self._cls_of.get(key)
         if at is None:
-            made = self._made(rev, ordinal, node)
+            made = self._made(rev, ordinal)
             if admission:  # It has the fields in which a later admission differs from the first one.
                 owners = (self._stored(rev, self._admissions[number]) for number in (0, admission))
                 pods = (daemon(owner, "") if owner.kind == "DaemonSet" else replica(owner, 0) for owner in owners)
@@ -273,10 +272,10 @@ class World:
         is_known = bool(self.revisions[rev].written.template.get("spec"))
         return lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
 
-    def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
+    def _made(self, rev: int, ordinal: int) -> PodClass:
         workload, known = self.revisions[rev].workload, self.known.get(rev)
         if workload.kind == "DaemonSet":
-            return daemon(workload, node).cls
+            return daemon(workload, self.node_names[ordinal]).cls
         if known is not None:
             made = known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
         else:

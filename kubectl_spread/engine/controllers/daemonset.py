@@ -88,7 +88,7 @@ def act(draft: Draft, owner: int) -> bool:
     done = False
     for at, says in enumerate(verdicts(draft.world, draft.facts, spec.rev)):
         if says.runs and at not in covered:
-            done |= draft.create(spec.rev, at, node=draft.world.node_names[at])
+            done |= draft.create(spec.rev, at)
         elif not says.stays:
             pods = [pod for pod in mine if pod.ordinal == at and not pod.end]
             draft.delete(pods)
