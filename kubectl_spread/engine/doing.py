@@ -84,12 +84,14 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
         world.leave_out(f"{workload.key}: what its controller does is not simulated", key_of(workload))
         return
     owner = world.owner_at[key_of(workload)]
-    spec = reading.spec_of(world, owner, op.controller)
+    spec = reading.spec_of(world, op.controller)
     draft.sets += [None] * (owner + 1 - len(draft.sets))
     own = draft.sets[owner]
     if own is not None and op.keeps_replicas and hasattr(world.specs[spec], "replicas"):
         spec = world.spec_at[world.specs[spec]._replace(replicas=world.specs[own.spec].replicas)]
-    draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
+    draft.sets[owner] = (
+        reading.own_of(world, workload.kind, spec) if own is None else reading.change_spec(own, world, spec)
+    )
 
 
 def _with_spec(draft: Draft, key: ObjectKey, change: Callable[[Any], Any]) -> None:
@@ -110,7 +112,7 @@ def _restarted(world: World, before: int, op: steps.Restart) -> int:
         times = sum(item.owner == rev.owner for item in world.revisions)
         annotations = {**fields(metadata, "annotations"), RESTARTED_AT: f"revision {times + 1}"}
         template = {**rev.workload.template, "metadata": {**metadata, "annotations": annotations}}
-        made = world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
+        made = world.revision(rev.workload._replace(template=template, known_hash=""))
         found = world.restarted[before, id(op)] = made.at
     return found
 

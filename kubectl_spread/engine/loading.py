@@ -214,7 +214,7 @@ class _Loading:
             return
         owner = self.world.owner_at[key]
         if key.kind == "Deployment":
-            own = self._deployment(key, controller, owner)
+            own = self._deployment(key, controller)
             if key in self._expected:
                 spec = self.world.specs[own.spec]._replace(is_paused=True, is_orphaned=True)
                 own = own._replace(spec=self.world.spec_at[spec])
@@ -222,10 +222,10 @@ class _Loading:
                     self.world.owner_at.setdefault(made, owner)
             self.sets[owner] = own
         else:
-            found = self._other(key, controller, owner)
+            found = self._other(key, controller)
             self.sets[owner] = None if key in self._expected else found
 
-    def _other(self, key: ObjectKey, controller: Controller, owner: int) -> Any:
+    def _other(self, key: ObjectKey, controller: Controller) -> Any:
         """Return the state of a controller whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
         running = [pod for pod in self._owned.of(key) if pod.is_visible]
@@ -242,11 +242,11 @@ class _Loading:
         old = [text for text in hashes if text != newest]
         for text in sorted(old):
             self._old_revision(key, controller.workload, text=text, pods=running)
-        spec = reading.spec_of(self.world, owner, controller, known_hash=newest.removeprefix(prefix))
+        spec = reading.spec_of(self.world, controller, known_hash=newest.removeprefix(prefix))
         rev = self.world.specs[spec].rev
         self._rev_of[key, newest] = rev
         self._know(rev, _labelled(running, label, newest))
-        own = reading.own_of(self.world, owner, spec)
+        own = reading.own_of(self.world, key.kind, spec)
         if isinstance(own, job.JobState):
             return own._replace(failures=controller.progress.failed)
         if isinstance(own, statefulset.StatefulSetState) and old:
@@ -256,7 +256,7 @@ class _Loading:
     def _old_revision(self, key: ObjectKey, owner: Workload, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
         written = owner._replace(template=_unknown_template(text), known_hash=text)
-        rev = self._rev_of[key, text] = self.world.revision(self.world.owner_at[key], written, known_hash=text).at
+        rev = self._rev_of[key, text] = self.world.revision(written, known_hash=text).at
         self._know(rev, _labelled(pods, revision_label(owner), text))
         return rev
 
@@ -275,7 +275,7 @@ class _Loading:
         at = self.world.node_at[pod.node_name] if pod.node_name else PENDING
         return self.world.node_status(0, at) is status
 
-    def _deployment(self, key: ObjectKey, controller: Controller, owner: int) -> deployment.DeploymentState:
+    def _deployment(self, key: ObjectKey, controller: Controller) -> deployment.DeploymentState:
         known = self._sets_of.get(key, [])
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
@@ -290,7 +290,7 @@ class _Loading:
             sets.append(deployment.Set(rev, size, controller.workload.replicas or 0, 0))
         sets += of_facts
         newest = "" if known else _hash_of(pods)
-        spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
+        spec = reading.spec_of(self.world, controller, known_hash=newest)
         rev = self.world.specs[spec].rev
         if newest:  # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
             sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
@@ -329,7 +329,7 @@ class _Loading:
         if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
             template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
         workload = above.workload._replace(template=template, known_hash=text)
-        rev = self._rev_of[owner, text] = self.world.revision(self.world.owner_at[owner], workload, known_hash=text).at
+        rev = self._rev_of[owner, text] = self.world.revision(workload, known_hash=text).at
         mine = _created_by(key.name, pods)
         self._know(rev, mine)
         size = _size_of(controller, sum(not pod.terminating for pod in mine))

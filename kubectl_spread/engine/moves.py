@@ -17,7 +17,7 @@ from typing import Any, Optional
 from kubectl_spread.engine import budgets, claims, doing, nodes, reductions, steps
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.draft import Creation, Draft
-from kubectl_spread.engine.oracle import bind, Oracle, PreemptionOption
+from kubectl_spread.engine.oracle import Oracle, PreemptionOption
 from kubectl_spread.engine.reductions import Reduction
 from kubectl_spread.engine.refusals import has_quota
 from kubectl_spread.engine.search.symmetry import distinct, first_twins, Twins
@@ -346,7 +346,7 @@ class Moves:
         if hosts:
             others = len(hosts) - 1
             chosen = hosts if not others else first_twins(hosts, self._twins(state))
-            return [partial(bind, self._world, self._oracle, state, pod, node, others=others) for node in chosen]
+            return [partial(self._oracle.bind, state, pod, node, others=others) for node in chosen]
         options = self._oracle.evictions(pod, state)
         if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
             return [partial(self._not_nominated, state, pod)]

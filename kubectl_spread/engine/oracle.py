@@ -354,6 +354,16 @@ class Oracle:
         note_attachments(self._world, state, pod, node)
         return self._kept(state).reserve(pod, node, state)
 
+    def bind(self, state: State, pod: P, node: int, *, others: int) -> Step:
+        """Return the step that binds a pod, with the claims that are bound with it; no controller waits for a binding.
+
+        `others` is the number of other nodes that were equally good.
+        """
+        draft = Draft(self._world, state)
+        draft.claims = self.reserve(pod, node, state)
+        draft.bind(pod, node, others=others)
+        return draft.step()
+
     def _kept(self, state: State) -> _Kept:
         key = (len(self._world.revisions), state.facts, state.claims)
         found = self._schedulers.get(key)
@@ -476,14 +486,3 @@ def _nominated(pods: tuple[P, ...]) -> list[P]:
     if set(map(_NOMINATED, pods)) <= {PENDING}:  # perf: in most states
         return []
     return [pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING]
-
-
-def bind(world: World, oracle: Oracle, state: State, pod: P, node: int, *, others: int) -> Step:
-    """Return the step that binds a pod, with the claims that are bound with it; no controller waits for a binding.
-
-    `others` is the number of other nodes that were equally good.
-    """
-    draft = Draft(world, state)
-    draft.claims = oracle.reserve(pod, node, state)
-    draft.bind(pod, node, others=others)
-    return draft.step()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.engine.oracle import bind, Oracle
+from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.explore import Budget, weight
@@ -384,7 +384,7 @@ class _Search:
                 if refused:
                     pods = (each._replace(is_tried=True) if each in refused else each for each in state.pods)
                     tried = state._replace(pods=tuple(sorted(pods)))
-                bound = partial(bind, self._world, self._oracle, tried, pod, others=len(hosts) - 1)
+                bound = partial(self._oracle.bind, tried, pod, others=len(hosts) - 1)
                 if self.symmetry is not None and not has_twins:
                     hosts = first_twins(hosts, self.symmetry.twins(state))
                 return [partial(bound, node) for node in hosts]

@@ -22,13 +22,13 @@ from kubectl_spread.objects.workloads.replica import controller_selector
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 
 
-def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str = "") -> int:
+def spec_of(world: World, controller: Controller, *, known_hash: str = "") -> int:
     """Return the index of a workload's spec; a new template creates a revision."""
     workload, spec = controller.workload, controller.spec
-    rev = world.revision(owner, workload, known_hash=known_hash).at
+    rev = world.revision(workload, known_hash=known_hash).at
     if workload.kind != "StatefulSet":
         return world.spec_at[_MAKERS[workload.kind](controller, rev)]
-    world.claim_templates[owner] = {
+    world.claim_templates[world.owner_at[key_of(workload)]] = {
         name: item
         for item in mappings(spec.get("volumeClaimTemplates"))
         if (name := fields(item, "metadata").get("name"))
@@ -143,9 +143,8 @@ _MAKERS: dict[str, Any] = {
 }
 
 
-def own_of(world: World, owner: int, spec: int) -> Any:
+def own_of(world: World, kind: str, spec: int) -> Any:
     """Return the initial state of the controller of a new workload."""
-    kind = world.keys[owner].kind
     if kind == "Deployment":
         return deployment.DeploymentState(spec, order=(world.specs[spec].rev,))
     if kind == "StatefulSet":

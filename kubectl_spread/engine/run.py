@@ -10,7 +10,7 @@ from functools import partial
 from typing import cast, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
@@ -387,7 +387,7 @@ class _Player:
             if isinstance(op, steps.CreatePod):
                 self._world.name_new_pod(op.name, op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
-                reading.spec_of(self._world, self._world.owner_at[key_of(op.controller.workload)], op.controller)
+                reading.spec_of(self._world, op.controller)
 
     def run(self) -> Answer:
         starts: tuple[State, ...] = (self._start,)

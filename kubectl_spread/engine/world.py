@@ -162,12 +162,12 @@ class World:
         """Return whether nodes stand for others: a pod may go to every node that fits."""
         return bool(self.merged)
 
-    def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
+    def revision(self, written: Workload, *, known_hash: str = "") -> Revision:
         """Return the revision of a workload with the template, a new one if there is none.
 
         A revision that is only known from its pods has no template; it is found by its hash.
         """
-        stored = stored_workload(written, self.cluster, self.minor)
+        owner, stored = self.owner_at[key_of(written)], stored_workload(written, self.cluster, self.minor)
         for known in self.revisions_of(owner):
             is_of_pods = not known.workload.pod_spec.get("containers")
             is_named = is_of_pods and written.known_hash != "" and written.known_hash == known.name

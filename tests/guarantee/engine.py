@@ -13,7 +13,6 @@ from enum import Enum
 from itertools import groupby, permutations
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.loading import load
 from kubectl_spread.engine.moves import Moves
@@ -58,8 +57,7 @@ class EngineCase:
         self._world = load(self._cluster, profiles(NO_SCORES), touched=(), nodes=()).world
         self._start = State((), (), 0)
         for member in self._members:
-            at = self._world.owner_at[key_of(member.controller.workload)]
-            reading.spec_of(self._world, at, member.controller)
+            reading.spec_of(self._world, member.controller)
         self._moves = Moves(self._world, Oracle(self._world))
         self._after: dict[State, list[State]] = {}
 
