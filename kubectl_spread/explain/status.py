@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.columns import Columns, Int64s
 from kubectl_spread.cluster.ownership import also_counted, OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Controller
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.engine.loading import stage_of
@@ -89,22 +89,13 @@ def find_uncounted(
     return UncountedPods(matched, tuple(sorted(pod.name for pod in missed)), key, labels.get(key))
 
 
-class CreationFailure(NamedTuple):
-    """A controller's failure to create a pod, in its words; `at` and `times` of its event, if there is one."""
-
-    about: ObjectKey
-    reason: str
-    message: str
-    at: str = ""
-    times: int = 1
-
-
 class WorkloadState(NamedTuple):
     """The pods of a workload, without finished ones; `wanted` is None if the facts lack the workload.
 
     waiting: the pod of a StatefulSet that its next one waits for: it is not Ready, or its name is not free yet. outage:
     key of the taint that marks that pod's node as down.
-    failures: also what the API server would say now, by the quotas and limits of the facts.
+    failures: of controllers to create a pod, in their words; also what the API server would say now, by the quotas and
+    limits of the facts.
     """
 
     key: ObjectKey
@@ -112,7 +103,7 @@ class WorkloadState(NamedTuple):
     running: tuple[Pod, ...]
     pending: tuple[Pod, ...]
     terminating: tuple[Pod, ...]
-    failures: tuple[CreationFailure, ...] = ()
+    failures: tuple[ClusterEvent, ...] = ()
     waiting: Optional[Pod] = None
     outage: str = ""
     is_paused: bool = False  # and pods are missing or wait
@@ -189,27 +180,27 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
         owner = admitted_workload(controller.workload, cluster)
         quotas = usage_at_start(cluster, owner.namespace)
         text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.pod_spec))
-        failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
+        failures = [ClusterEvent(state.key, "new pods are forbidden", text)] if text else []
     return state._replace(failures=tuple(failures), waiting=waiting)
 
 
-def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
+def _failures(key: ObjectKey, cluster: Cluster) -> list[ClusterEvent]:
     """Return the failures that the workload and its controllers report, each message once, the latest first."""
     makers = [key, *(made for made, owner in cluster.owners.items() if owner == key)]
-    found: dict[str, CreationFailure] = {}
+    found: dict[str, ClusterEvent] = {}
     for maker in makers:
         for event in cluster.events.get(maker, ()):
             if event.reason.startswith("Failed"):
-                found.setdefault(
-                    event.message, CreationFailure(maker, event.reason, event.message, event.last, event.times)
-                )
+                found.setdefault(event.message, event)
     for maker in makers:
         controller = cluster.controllers.get(maker)
         for condition in controller.conditions if controller is not None else ():
             is_failure = condition.type == "ReplicaFailure" and condition.status == "True"
             if is_failure and not any(condition.message in message for message in found):
-                found[condition.message] = CreationFailure(maker, condition.reason, condition.message, condition.since)
-    return sorted(found.values(), key=lambda failure: failure.at, reverse=True)
+                found[condition.message] = ClusterEvent(
+                    maker, condition.reason, condition.message, last=condition.since
+                )
+    return sorted(found.values(), key=lambda failure: failure.last, reverse=True)
 
 
 def _waiting(controller: Controller, pods: Sequence[Pod]) -> Optional[Pod]:

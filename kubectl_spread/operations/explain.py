@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 from kubectl_spread.advice import problem as problems
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Controller, key_of
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.refusals import charge, usage_at_start
 from kubectl_spread.engine.workloads import is_changed
@@ -19,7 +19,7 @@ from kubectl_spread.explain.forecast import Forecast, forecast
 from kubectl_spread.explain.pending import Prospect, Prospects
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.reported_message import compare_with_now, MessageStatus, other_events, reported_message
-from kubectl_spread.explain.status import CreationFailure, state_of, WorkloadState
+from kubectl_spread.explain.status import state_of, WorkloadState
 from kubectl_spread.objects.admission import Quantities
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.keys import ObjectKey
@@ -211,7 +211,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
             return report._replace(explanation=explanation, workload=state, raised_quotas=raised)
         if placement.refused and not state.failures:
-            refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
+            refused = ClusterEvent(state.key, "new pods are forbidden", placement.refused[0].message)
             state = state._replace(failures=(refused,))
         models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
     twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)

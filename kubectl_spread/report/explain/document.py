@@ -21,7 +21,7 @@ from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionRepor
 from kubectl_spread.explain.reported_message import MessageComparison
 from kubectl_spread.explain.requirements.requirement import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
-from kubectl_spread.explain.status import CreationFailure, WorkloadState
+from kubectl_spread.explain.status import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import form, origin, Plain, report_document, to_document
@@ -133,11 +133,14 @@ form(
     schedulable=lambda item: None if item.finding is None else item.finding._asdict(),
     terminating=lambda item: len(item.terminating),
     waitsFor=lambda item: "" if item.waiting is None else item.waiting.name,
-)
-form(
-    CreationFailure,
-    "kind=about.kind name=about.name reason message meaning at times",
-    meaning=lambda item: text.meaning(item.message),
+    failures=lambda item: [
+        to_document(
+            failure,
+            "kind=about.kind name=about.name reason message meaning at=last times",
+            meaning=text.meaning(failure.message),
+        )
+        for failure in item.failures
+    ],
 )
 form(
     NodeView,

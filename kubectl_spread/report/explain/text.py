@@ -326,7 +326,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
             when, now = "gone", verdict.ending_text(pod, state.outage)
         out.append(f"  The next pod is created when {pod.name} is {when}. That pod {now}.")
     for failure in state.failures[:_MOST_FAILURES]:
-        when = pod_report.times_text(failure.at, failure.times)
+        when = pod_report.times_text(failure.last, failure.times)
         out.append(f"  {failure.about.kind} {failure.about.name}: {failure.reason}{when}:")
         out += [f"    {text}" for text in (failure.message, meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
