@@ -46,8 +46,8 @@ _FEWEST_STATES, _MOST_STATES = 150, 800
 _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
 _PLAYED = 40  # Largest workload, in pods, that is simulated move by move.
 _SMALL = 30  # Largest cluster, in nodes, with a search for all outcomes.
-_CROWD = 100  # Most other waiting pods with a search for all outcomes.
-_LARGE = 300  # Largest cluster, in nodes or other waiting pods, with a random sample of outcomes.
+_CROWD = 100  # Most other waiting pods, or pods before the steps of the past, with a search for all outcomes.
+_LARGE = 300  # Most nodes, or such pods, with a random sample of outcomes.
 _HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
@@ -87,8 +87,9 @@ class Judge:
         """Return the simulation limits that the size of the problem leaves time for."""
         problem, nodes = self.problem, self.problem.columns.n
         size = nodes + len(problem.own) + len(problem.running) + self._rivals
-        if nodes > _SMALL or self._rivals > _CROWD or (problem.past and len(self._start.pods) > _CROWD):
-            return QUICK if nodes > _LARGE else _SOME
+        crowd = max(self._rivals, len(problem.began.pods) if problem.began else 0)
+        if nodes > _SMALL or crowd > _CROWD:
+            return QUICK if max(nodes, crowd) > _LARGE else _SOME
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
     def _play(self, plan: Plan, limits: Limits) -> Answer:

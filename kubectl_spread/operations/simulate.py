@@ -352,7 +352,8 @@ def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
 
 
 _MOST_CAUSES = 20  # workloads with Pending pods
-_MOST_ADVISED = 3  # of them, for which a change is searched
+_MOST_ADVISED = 3  # of them, for which a change is searched; one of them in a cluster with many pods
+_MANY_PODS = 300
 _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
@@ -382,6 +383,7 @@ def _explained(
     tried: set[Optional[ObjectKey]] = set()
     unaffected = {item.key for item in played.summary.workloads if not item.is_concerned}
     waiting: dict[tuple[Optional[ObjectKey], str], tuple[Pod, Cluster]] = {}
+    is_large = len(known.cluster.pods) > _MANY_PODS
     for outcome in outcomes:
         pending = {
             (item.owner, item.message): at
@@ -394,7 +396,7 @@ def _explained(
     for (owner, message), (pod, cluster) in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
         causes[owner, message] = cause(found)
-        is_advised = past and owner not in tried and len(tried) < _MOST_ADVISED
+        is_advised = past and owner not in tried and len(tried) < (1 if is_large else _MOST_ADVISED)
         problem = of_pod(found, cluster, known.profiles) if is_advised else None
         if problem is None:
             continue
