@@ -377,7 +377,7 @@ def load_profiles(source: ClusterSource, held: Optional[SourceFile] = None) -> d
         SourceError: no scheduler would start with the configuration.
     """
     from kubectl_spread.objects.releases.version import LATEST, nearest_release
-    from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
+    from kubectl_spread.scheduler import profiles as scheduler_profiles  # numpy: 80 ms
     from kubectl_spread.scheduler.cycle import ALL
     from kubectl_spread.sources import scheduler_config
 

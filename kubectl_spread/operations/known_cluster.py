@@ -57,7 +57,7 @@ from kubectl_spread.operations.evidence import (
     Shared,
     without_own,
 )
-from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler import profiles as scheduler_profiles
 from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names

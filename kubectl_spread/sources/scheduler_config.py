@@ -12,11 +12,11 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading.plain import fields, Plain
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.configuration import validation
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.validation import REMOVED
+from kubectl_spread.scheduler import validation
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.profiles import profiles
+from kubectl_spread.scheduler.validation import REMOVED
 from kubectl_spread.sources import files
 from kubectl_spread.sources.single_document import documents
 from kubectl_spread.text import compose

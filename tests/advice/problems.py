@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import explain
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.project import Project
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from kubectl_spread.sources import files, manifest_objects, snapshot, topology
 
 

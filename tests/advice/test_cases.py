@@ -17,7 +17,7 @@ from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import effect_sentence
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases" / "explain"

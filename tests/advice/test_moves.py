@@ -11,7 +11,7 @@ from kubectl_spread.advice.problem import of_pod
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler import profiles as scheduler_profiles
 from tests.advice.strategies import owned, REQUIRED
 from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume, ZONE
 

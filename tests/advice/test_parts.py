@@ -16,8 +16,8 @@ from kubectl_spread.advice.target import drop, edited, put_op, TemplateOwner
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 from tests.advice.strategies import Case, cases, nodes
 from tests.naive.builders import pod, ZONE
 

@@ -22,7 +22,7 @@ from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of suggestions)
 from kubectl_spread.report.explain.suggestions import lines
 from kubectl_spread.report.table import Style, unpainted
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.advice.applying import applied
 from tests.advice.strategies import Case, cases
 from tests.naive.builders import decide_all

@@ -205,7 +205,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.parts import Splitter
 from kubectl_spread.engine.run import Limits, play_part
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.bench.clusters import cluster
 splitter = Splitter(cluster_of(cluster({nodes}, {10 * nodes}, 10)["items"]), profiles())
 first, other = (ObjectKey("Deployment", "app", f"web-{{at}}") for at in (3, 4))

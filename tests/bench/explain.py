@@ -17,7 +17,7 @@ from kubectl_spread.advice.problem import of_pod
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.bench.scheduling import constraint, HARD, HOSTNAME, node, plain_pod, running_pod, ZONE
 from tests.bench.startup import cpu_ms
 

@@ -15,7 +15,7 @@ from collections import Counter
 from kubectl_spread.advice.rebalance.plan import ObstacleKind, Rebalance, Repair, RepairVerdict
 from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.bench import simulation
 from tests.naive.controllers.world import World
 from tests.rebalance import executing, generated, judging, varied

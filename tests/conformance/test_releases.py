@@ -13,7 +13,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import MEASURED, nearest_release, release_of
 from kubectl_spread.report.explain.document import explanation as document_of
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.conformance import replay
 from tests.conformance.measure import cases, measure, SAMPLES
 

@@ -15,7 +15,7 @@ from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from kubectl_spread.sources import snapshot
 from tests.rebalance import descheduler, executing
 

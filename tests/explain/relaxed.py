@@ -23,9 +23,9 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.objects.selectors import NodeAffinity, NodeSelectorTerm
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.profiles import profiles
 from tests.naive import config, interpodaffinity, objects, podtopologyspread, replay
 from tests.naive.framework import CycleState
 

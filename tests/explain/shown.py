@@ -12,7 +12,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.report.explain import constraints, verdict
 from kubectl_spread.report.table import Style
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 

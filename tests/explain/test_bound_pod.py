@@ -18,7 +18,7 @@ from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.explain.document import explanation
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import lay_out, Style
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 
 def lines(bound: BoundPodReport, node: str) -> list[str]:

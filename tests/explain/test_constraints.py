@@ -14,8 +14,8 @@ from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.report.explain.constraints import note, origin
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.shown import conflict_text, constraint_text, explained
 from tests.explain.tight import apart, constraint
 from tests.naive.builders import claim, HOSTNAME, node, pod, terminating, using, volume, ZONE

@@ -18,8 +18,8 @@ from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import text
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 

@@ -11,7 +11,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import play
 from kubectl_spread.explain.forecast import forecast
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.played import counts
 
 Plain = dict[str, Any]

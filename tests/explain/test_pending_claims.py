@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.explain.placement import Certainty, Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload, workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.test_replicas import node, nodes_of
 
 Plain = dict[str, Any]

@@ -14,9 +14,9 @@ from kubectl_spread.explain.preemption import preemption_report, PreemptionRepor
 from kubectl_spread.objects.reading import read
 from kubectl_spread.report.explain import text
 from kubectl_spread.report.table import lay_out
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.scheduler.profiles import profiles
 
 
 def lines(*args: Any, **options: Any) -> list[str]:

@@ -11,7 +11,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.test_replicas import node, running, workload
 
 Plain = dict[str, Any]

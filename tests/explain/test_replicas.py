@@ -14,7 +14,7 @@ from kubectl_spread.explain.placement import Certainty, Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.releases.version import nearest_release, release_of
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 

@@ -19,10 +19,10 @@ from kubectl_spread.explain.requirements.requirement import amount, Requirement
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.tight import tight_cases
 from tests.naive.builders import HOSTNAME, node, pod
 from tests.naive.strategies import cases

@@ -21,8 +21,8 @@ from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of scores)
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.table import lay_out, Style
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 
 
 def lines(scores: ScoreTable, *, width: int = 120, own: str = "") -> list[str]:

@@ -8,7 +8,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import place
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.test_replicas import node, nodes_of, running, workload
 
 Plain = dict[str, Any]

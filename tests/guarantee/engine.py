@@ -25,7 +25,7 @@ from kubectl_spread.guarantee.policy import PolicyRule, Regime, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import ProofStatus, RuleVerdict, Witness, WitnessEvent
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.guarantee import cases
 
 NO_SCORES = {"profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}]}}}]}

@@ -16,7 +16,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Taint
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.judge import clusters, living
 from tests.naive import objects
 from tests.naive.controllers import actions, explore, job, nodes, statefulset

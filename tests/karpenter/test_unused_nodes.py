@@ -12,7 +12,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors import HOSTNAME, ZONE
 from kubectl_spread.provisioners import prospect
 from kubectl_spread.provisioners.solve import Outcome
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.karpenter import replay
 from tests.karpenter.worlds import node, pod, pool, spread, terms, World
 

@@ -17,7 +17,7 @@ from kubectl_spread.lint.fixing import apply_fixes, FixResult
 from kubectl_spread.lint.project import Project, RunContext, TargetCluster
 from kubectl_spread.lint.registry import findings_by_object, RULES, sort_findings
 from kubectl_spread.operations.known_cluster import KnownCluster
-from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler import profiles as scheduler_profiles
 from kubectl_spread.sources import policy_file, scheduler_config, snapshot, topology
 from kubectl_spread.text.source import SourceFile
 

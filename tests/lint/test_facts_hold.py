@@ -23,7 +23,7 @@ from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.operations.known_cluster import KnownCluster
-from kubectl_spread.scheduler.configuration import profiles
+from kubectl_spread.scheduler import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.text.source import SourceFile
 from tests.lint.cases import check_workloads

@@ -17,8 +17,8 @@ from kubectl_spread.explain.replicas import place, Start
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.rollouts import ManifestRollouts, ManifestWorkload
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 Placed = tuple[tuple[int, ...], ...]  # pods of each workload on each node

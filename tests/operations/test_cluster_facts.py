@@ -25,7 +25,7 @@ from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.operations.known_cluster import KnownCluster
-from kubectl_spread.scheduler.configuration import profiles
+from kubectl_spread.scheduler import profiles
 from kubectl_spread.sources import topology
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 

@@ -13,7 +13,7 @@ from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.engine.run import play
 from kubectl_spread.operations.rollouts import RolloutChecker
 from kubectl_spread.report.check.rollouts import RolloutKind
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.judge import awkward, families
 
 Plain = dict[str, Any]

@@ -17,7 +17,7 @@ from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.explain.status import ConstraintStatus, statuses
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 
 class Round(NamedTuple):

@@ -13,7 +13,7 @@ from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.explain.status import statuses
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.naive import objects
 from tests.naive.controllers import disruption, explore
 from tests.naive.controllers.world import is_active, is_ready, World

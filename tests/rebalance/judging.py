@@ -14,7 +14,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.status import statuses
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.naive import objects
 from tests.naive.controllers import actions, disruption, explore
 from tests.naive.controllers.world import is_active, is_ready, World

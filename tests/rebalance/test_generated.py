@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.advice.rebalance.plan import Repair
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.naive.controllers.world import World
 from tests.rebalance import executing, generated
 

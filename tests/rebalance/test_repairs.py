@@ -17,7 +17,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.rebalance import obstacle, render
 from kubectl_spread.report.table import Style
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.rebalance.builders import (
     budget,
     constraint,

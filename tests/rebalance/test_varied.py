@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.advice.rebalance.plan import RepairVerdict
 from kubectl_spread.advice.rebalance.planner import RepairRequest
 from kubectl_spread.advice.rebalance.repair import rebalance
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.rebalance import descheduler, executing, generated, judging, varied
 
 # Budgets over other pods, rollouts and scale-downs under way, pods that end, pods of several revisions, volumes, Jobs.

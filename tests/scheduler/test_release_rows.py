@@ -18,10 +18,10 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours, field_versions
 from kubectl_spread.objects.releases.version import Release, release_of
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler, unsupported_features
 from kubectl_spread.scheduler.framework.plugin import Profile
 from kubectl_spread.scheduler.preemption import dry_run
+from kubectl_spread.scheduler.profiles import profiles
 from tests.cli.program.test_releases import SIDES as LATER
 from tests.conformance.replay import decision
 from tests.naive.builders import claim, HOSTNAME, LATE, node, pod, terminating, using, volume, ZONE

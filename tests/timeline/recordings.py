@@ -20,7 +20,7 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Taint
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.workloads.workload import Workload, workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 NAMESPACE = "app"

@@ -10,7 +10,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.played import steps_to
 from tests.timeline.test_run import node, THREE_ZONES, ZONE
 

@@ -11,7 +11,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.loading import age_classes
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_run import node, Plain
 
 READ_AT = "2026-03-10T12:00:00Z"

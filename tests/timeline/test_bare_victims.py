@@ -6,7 +6,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.engine.state import EventKind
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_run import node, Plain
 
 

@@ -8,7 +8,7 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer, Limits, play
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_run import snapshot, WEB
 
 STEPS: dict[str, steps.Op] = {

@@ -16,7 +16,7 @@ from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer
 from kubectl_spread.engine.search import explore
 from kubectl_spread.engine.search.symmetry import Arrangement
 from kubectl_spread.engine.state import State
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.played import counts
 from tests.timeline.test_run import HOSTNAME, node, WEB, ZONE
 

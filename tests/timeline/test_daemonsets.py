@@ -14,7 +14,7 @@ from kubectl_spread.engine.run import Limits, play, StepAnswer
 from kubectl_spread.engine.state import P, Stage
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_run import HOSTNAME, node, WEB
 
 Plain = dict[str, Any]

@@ -15,7 +15,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import StepSummary, summarize, Verdict, WorkloadSummary
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.bench import clusters
 
 Plain = dict[str, Any]

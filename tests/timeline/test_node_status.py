@@ -13,7 +13,7 @@ from kubectl_spread.engine.controllers import statefulset
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.run import play
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_condemned import created
 from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES, WEB
 

@@ -9,8 +9,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.engine.placing import Binding, place_in_turn, PlacedPods, Placer, seeded_pick, Unschedulable
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 from tests.explain.test_replicas import node
 
 ZONE = "topology.kubernetes.io/zone"

@@ -25,7 +25,7 @@ from kubectl_spread.engine.world import World
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Taint
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.test_overtaking import apart, container, spread, workload
 from tests.timeline.test_run import HOSTNAME, node, run, ZONE
 

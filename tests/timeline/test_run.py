@@ -21,7 +21,7 @@ from kubectl_spread.engine.search.explore import Budget
 from kubectl_spread.engine.state import EventKind, State, Step
 from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.timeline.played import counts, steps_to
 
 Plain = dict[str, Any]

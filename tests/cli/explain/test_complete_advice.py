@@ -11,7 +11,7 @@ from kubectl_spread.advice.search import suggest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.scheduler.configuration.profiles import profiles
+from kubectl_spread.scheduler.profiles import profiles
 from tests.judge.clusters import HOSTNAME, ZONE
 
 CASES = Path(__file__).parents[2] / "cases" / "explain"

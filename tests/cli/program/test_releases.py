@@ -17,9 +17,9 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.releases import behaviours, field_versions
 from kubectl_spread.objects.releases.version import LAST_MINOR, Release, release_of
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.scheduler.profiles import profiles
 from tests.naive.builders import node, pod
 from tests.scheduler.plugins.asking import scored
 

@@ -28,8 +28,8 @@ from kubectl_spread.objects.releases.version import (
     release_of,
     server_release,
 )
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.profiles import profiles
 from kubectl_spread.sources import scheduler_config
 
 

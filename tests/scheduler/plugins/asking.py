@@ -12,8 +12,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import Profile, Rejection, Skip, status_of
+from kubectl_spread.scheduler.profiles import profiles
 
 Plain = dict[str, Any]
 

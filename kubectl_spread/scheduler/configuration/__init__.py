@@ -1,1 +1,0 @@
-"""KubeSchedulerConfiguration: decoding, validation and profiles."""
