@@ -18,7 +18,7 @@ from kubectl_spread.engine.claims import NewClaims, with_claims
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.engine.steps import Op
 from kubectl_spread.engine.workloads import has_constraints_of, missing_replicas, running_pods, with_controllers
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
-from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, DomainReport
+from kubectl_spread.explain.constraint_report import constraint_reports, ConstraintReport, DomainReport
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.requirement import (

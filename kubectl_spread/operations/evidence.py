@@ -11,7 +11,7 @@ import numpy as np
 from kubectl_spread.cluster.columns import Bools, Topology
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.containers import grouped
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors import HOSTNAME
 from kubectl_spread.objects.workloads.workload import Workload

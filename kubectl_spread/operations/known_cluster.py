@@ -33,7 +33,7 @@ from kubectl_spread.engine.placing import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.engine.workloads import running_pods, running_workload
 from kubectl_spread.explain import replicas
-from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport, SharedDomains
+from kubectl_spread.explain.constraint_report import constraint_reports, ConstraintReport, SharedDomains
 from kubectl_spread.explain.placement import Placement
 from kubectl_spread.explain.replicas import as_replicaset, new_pods, Start
 from kubectl_spread.explain.status import find_uncounted, UncountedPods

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases.version import nearest_release, release_of

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.problem import PASSING_LABELS, PendingPodProblem
 from kubectl_spread.advice.target import drop, END, Op, put_op, test
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, plain_constraint, SCHEDULE_ANYWAY
 from kubectl_spread.objects.selectors import DOMAIN_NOUNS, HOSTNAME, LEGACY

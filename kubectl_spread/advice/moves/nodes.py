@@ -16,7 +16,7 @@ from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.target import Op, put_op
 from kubectl_spread.containers import grouped
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.node import first_untolerated, Node, OUT_OF_SERVICE, OUTAGES, Taint, UNSCHEDULABLE
 from kubectl_spread.objects.reading.plain import fields

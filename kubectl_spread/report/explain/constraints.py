@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_spread.containers import grouped
-from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
-from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport
+from kubectl_spread.explain.constraint_notes import Note, NoteKind, Origin, OriginKind
+from kubectl_spread.explain.constraint_report import ConstraintReport, CountedPods, DomainReport
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.requirements.requirement import short_list

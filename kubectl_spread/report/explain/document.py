@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_spread.advice.change import Effect, Setback, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.constraints.report import (
+from kubectl_spread.explain.constraint_report import (
     ConstraintReport,
     CountedPods,
     DomainReport,

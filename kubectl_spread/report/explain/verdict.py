@@ -7,7 +7,7 @@ from typing import Optional, TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
 from kubectl_spread.explain.requirements.requirement import (
     Cause,

@@ -12,7 +12,7 @@ import numpy as np
 from kubectl_spread.cluster.columns import unique
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.containers import grouped
-from kubectl_spread.explain.constraints.notes import (
+from kubectl_spread.explain.constraint_notes import (
     first_reasons,
     missing_labels,
     NodeReasons,

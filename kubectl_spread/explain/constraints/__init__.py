@@ -1,1 +1,0 @@
-"""Topology spread constraints of a pod, with their counts."""
