@@ -165,31 +165,32 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
 
 def quota_commands(namespace: str, limits: Mapping[str, Quantities]) -> list[str]:
     """Return the commands that give the quotas of a namespace, by name, other limits."""
-    hard = {
-        quota: {name: amount_text(name, most) for name, most in of_quota.items()} for quota, of_quota in limits.items()
-    }
-    patches = {quota: compact({"spec": {"hard": texts}}) for quota, texts in hard.items()}
-    return [
-        command("patch", "resourcequota", quota, namespace=namespace, rest=("--type=merge", "-p", patch))
-        for quota, patch in patches.items()
-    ]
+    lines = []
+    for quota, of_quota in limits.items():
+        patch = {"spec": {"hard": {name: amount_text(name, most) for name, most in of_quota.items()}}}
+        rest = ("--type=merge", "-p", compact(patch))
+        lines.append(command("patch", "resourcequota", quota, namespace=namespace, rest=rest))
+    return lines
 
 
 def save_command(pod: str, namespace: str) -> str:
     """Return the command line that writes a pod to a file, as it can be created again on any node."""
     removed = [{"op": "remove", "path": path} for path in ("/spec/nodeName", "/metadata/resourceVersion")]
-    edit = command("patch", "--local", "-f", "-", "--type=json", "-o", "json", "-p", compact(removed))
-    return f"{command('get', 'pod', pod, namespace=namespace, rest=('-o', 'json'))} | {edit} > {pod}.json"
+    return f"{_edited('pod', pod, namespace, [('json', removed)])} > {pod}.json"
 
 
 def recreate_command(resource: str, name: str, namespace: str = "", patches: Iterable[tuple[str, Any]] = ()) -> str:
     """Return the command line that deletes an object and creates it again, with patches, each with its type."""
+    return f"{_edited(resource, name, namespace, patches)} | kubectl replace --force -f -"
+
+
+def _edited(resource: str, name: str, namespace: str, patches: Iterable[tuple[str, Any]]) -> str:
+    """Return the command line that prints an object with patches."""
     edits = [
         command("patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", compact(patch))
         for kind, patch in patches
     ]
-    get = command("get", resource, name, namespace=namespace, rest=("-o", "json"))
-    return " | ".join([get, *edits, "kubectl replace --force -f -"])
+    return " | ".join([command("get", resource, name, namespace=namespace, rest=("-o", "json")), *edits])
 
 
 def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING, TypeVar, Union
 
 from kubectl_spread.advice import problem as problems
+from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Controller, key_of
@@ -40,14 +41,11 @@ from kubectl_spread.text.wording import count_noun
 if TYPE_CHECKING:
     from kubectl_spread.lint.workload import Subject
     from kubectl_spread.objects.workloads.manifest import Manifest
+    from kubectl_spread.provisioners.prospect import Prospect as PodProspect  # only loaded if there are NodePools
     from kubectl_spread.text.source import SourceFile
 
-
+Item = TypeVar("Item")
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
-
-
-if TYPE_CHECKING:  # only loaded if there are NodePools
-    from kubectl_spread.provisioners.prospect import Prospect as PodProspect
 
 
 class ReportSettings(NamedTuple):
@@ -85,7 +83,7 @@ def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     if not pods:
         raise missing_error(key, cluster)
     prospects = Prospects(pods[:1], cluster, known.profiles)
-    return [_suggesting(prospects.of(pods[0]), asked)]
+    return [_of_pod(prospects.of(pods[0]), asked)]
 
 
 def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
@@ -101,9 +99,13 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
         found[0] = found[0]._replace(forecast=forecast, raised_quotas=raised)
     if asked.suggests and any(map(_needs_advice, found)):
         problem = problems.of_placements(placements, at, known.cluster, known.profiles)
-        if problem is not None:
-            found[0] = found[0]._replace(suggestions=suggest(problem, most=asked.suggestions))
+        found[0] = _suggesting(found[0], problem, asked)
     return found
+
+
+def _suggesting(report: PodReport, problem: Optional[PendingPodProblem], asked: ReportSettings) -> PodReport:
+    """Return a report with the changes that solve the problem of its pod, if it has one."""
+    return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
 
 
 def _of_change(placement: Placement, spec: Plain, asked: ReportSettings) -> list[PodReport]:
@@ -128,10 +130,8 @@ def _of_change(placement: Placement, spec: Plain, asked: ReportSettings) -> list
     if placement.first_replica is not None and not owner.has_named_pods:
         pod = placement.first_replica._replace(cls=explanation.pod.cls, new_of=owner.key)
         explanation = explanation._replace(pod=pod)
-    report, problem = PodReport(explanation, placement=placement), None
-    if asked.suggests:
-        problem = problems.of_change(explanation, owner, known.cluster, known.profiles)
-    return [report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))]
+    problem = problems.of_change(explanation, owner, known.cluster, known.profiles) if asked.suggests else None
+    return [_suggesting(PodReport(explanation, placement=placement), problem, asked)]
 
 
 def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Quantities]:
@@ -178,15 +178,13 @@ def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     groups = [group for alike in _equal_pods(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)
     state = state._replace(finding=prospects.finding(state.pending))
-    found = [
-        _suggesting(prospects.of(first), asked, others=rest, state=state) for first, *rest in groups[:_MOST_GROUPS]
-    ]
+    found = [_of_pod(prospects.of(first), asked, others=rest, state=state) for first, *rest in groups[:_MOST_GROUPS]]
     if groups:
         found[-1] = found[-1]._replace(not_reported=_not_reported(groups))
     if state.lost:
         first, *rest = state.lost
         others = [pod for pod in rest if pod.node_name == first.node_name]
-        found.append(_suggesting(prospects.of(first), asked, others=others, state=state))
+        found.append(_of_pod(prospects.of(first), asked, others=others, state=state))
     found = found or [_next_pod(state, asked)]
     controller = cluster.controllers.get(key)
     if controller is not None:
@@ -277,7 +275,7 @@ def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
     return tuple(pod.name for group in groups[_MOST_GROUPS:] for pod in group)
 
 
-def _suggesting(
+def _of_pod(
     prospect: Prospect, asked: ReportSettings, *, others: Sequence[Pod] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
     """Return the report on one pod, with the changes that would let it be placed.
@@ -305,7 +303,7 @@ def _suggesting(
         columns=None if examined.scheduler is None else examined.scheduler.columns,
         placed_first=prospect.placed_first if is_contended else frozenset(),
     )
-    return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
+    return _suggesting(report, problem, asked)
 
 
 def _needs_advice(report: PodReport) -> bool:
@@ -461,7 +459,8 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
         keys = [key._replace(name=name) if key.kind == "Pod" else key for key, name in sorted(waiting.items())]
     is_grouped = is_brief and not selection.targets and len(keys) > MOST_ALIKE
     reports: list[PodReport] = []
-    for key, *same in _alike(keys, settings) if is_grouped else [[key] for key in keys]:
+    groups = _alike((_answer_to(key, settings), key) for key in keys) if is_grouped else [[key] for key in keys]
+    for key, *same in groups:
         try:
             first, *more = of_target(key, settings)
             reports += [first._replace(alike=tuple(same)), *more]
@@ -476,18 +475,10 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
     return ExplainResult(reports, missing, list(settings.known.errors), settings.known, tuple(notes))
 
 
-def _alike(keys: Iterable[ObjectKey], settings: ReportSettings) -> list[list[ObjectKey]]:
-    """Group workloads whose pods wait for the same reason, the largest group first; all is well for the last ones."""
-
-    def answer(key: ObjectKey) -> tuple[bool, object]:
-        try:
-            reports = of_target(key, settings._replace(suggestions=0))
-        except (NotFoundError, ClusterError):
-            return True, key
-        return _answer(reports)
-
-    groups = grouped((answer(key), key) for key in keys)
-    return [same for _, same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1]), item[1]))]
+def _alike(answers: Iterable[tuple[tuple[bool, object], Item]]) -> list[list[Item]]:
+    """Group what has the same answer, the largest group first; all is well for the last ones."""
+    groups = grouped(answers)
+    return [same for (is_fine, _), same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1])))]
 
 
 def _answer(reports: Iterable[PodReport]) -> tuple[bool, object]:
@@ -496,14 +487,21 @@ def _answer(reports: Iterable[PodReport]) -> tuple[bool, object]:
     return all(report.is_fine for report in reports), why
 
 
+def _answer_to(key: ObjectKey, settings: ReportSettings) -> tuple[bool, object]:
+    try:
+        return _answer(of_target(key, settings._replace(suggestions=0)))
+    except (NotFoundError, ClusterError):
+        return True, key
+
+
 def _in_short(answers: Sequence[list[PodReport]]) -> Iterator[PodReport]:
     """Yield the reports on workloads of manifests; of many with the same answer the first, all is well for the last."""
-    groups: dict[tuple[bool, object], list[list[PodReport]]] = {}
+    every = []
     for at, reports in enumerate(answers):
         is_fine, why = _answer(reports)
         is_single = len(answers) <= MOST_ALIKE or reports[0].file
-        groups.setdefault((is_fine, at if is_single else why), []).append(reports)
-    for (first, *more), *same in sorted(groups.values(), key=lambda group: (_answer(group[0])[0], -len(group))):
+        every.append(((is_fine, at if is_single else why), reports))
+    for (first, *more), *same in _alike(every):
         placements = (other.placement for other, *_ in same)
         yield first._replace(alike=tuple(key_of(item.workload) for item in placements if item is not None))
         yield from more

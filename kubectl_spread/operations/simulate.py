@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING, Union
@@ -29,7 +29,7 @@ from kubectl_spread.engine.results.summary import (
     Verdict,
     WorkloadSummary,
 )
-from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer, Watch
+from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects, lost_data
 from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
@@ -46,6 +46,7 @@ from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_facts import ClusterSource, LoadedCluster
 from kubectl_spread.operations.selection import own_namespace
 from kubectl_spread.report.scenarios import ReplicaCountRow, ReplicaTable
+from kubectl_spread.report.wording import resource
 from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
@@ -178,29 +179,28 @@ def simulate_commands(
     played = tuple(
         item._replace(
             summary=scene.on_own_nodes(item.summary) if step.parts else item.summary,
-            notes=tuple(dict.fromkeys((*item.notes, *_lost(step), *scene.missing(step), *scene.about_new_nodes(step)))),
+            notes=tuple(dict.fromkeys((*item.notes, *scene.notes(step)))),
         )
         for item, step in zip(played, answer.steps, strict=True)
     )
     if has_advice and not watch.is_stopped:
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
-        after = scene.situation.cluster
         refused = [item for item in played if item.summary.refused][-1:]
         told: list[PlayedStep] = []
         for item, step in zip(played, answer.steps, strict=True):
             # A change after a command that waits would meet the next evictions.
             is_advised = item is played[-1] and not refused
-            new = _with_saved(_explained(item, step, read.known, after, past=past if is_advised else ()), read.known)
+            new = _with_saved(_explained(scene, item, step, past=past if is_advised else ()), read.known)
             if item is played[-1]:
-                quotas = _with_quotas(request, read, item, step, watch, scaled=after.autoscalers)
-                new = new._replace(recovery=_recovery(request, read, item, step, watch), quotas=quotas)
+                quotas = _with_quotas(scene, item, step, watch)
+                new = new._replace(recovery=_recovery(scene, item, step, watch), quotas=quotas)
             told.append(new)
         stuck = [at for at, item in enumerate(played[:-1]) if not item.is_fine][-1:]
         for at in () if refused or told[-1].advice else stuck:
-            advice = _explained(played[at], answer.steps[-1], read.known, after, past=past).advice
+            advice = _explained(scene, played[at], answer.steps[-1], past=past).advice
             told[at] = told[at]._replace(advice=advice)
         for item in () if told and told[-1].recovery else refused:
-            first = _preparation(request, read, played, watch, scaled=after.autoscalers)
+            first = _preparation(scene, played, watch)
             told[played.index(item)] = told[played.index(item)]._replace(preparation=first)
         played = tuple(told)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
@@ -227,19 +227,12 @@ def played_step(
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
 
 
-def _lost(step: StepAnswer) -> Iterator[str]:
-    """Yield what is lost with the claims that go in a step, in some outcome."""
-    earlier, later = (frozenset().union(*(item.released for item in some)) for some in (step.before, step.outcomes))
-    if later - earlier:
-        yield lost_data(sorted(later - earlier))
-
-
 class SimulationSetup:
     """A cluster with the objects of manifests, and the effects of commands on it."""
 
     def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
         """Create the objects of the manifests; `directory` is searched for files that steps name."""
-        self._read = read
+        self.read = read
         release = next((item.release for item in read.known.profiles.values()), LATEST)
         asked = read.request
         self.reader = StepObjects(directory, inside=asked.inside, allow_remote=asked.allow_remote, minor=release.minor)
@@ -247,19 +240,36 @@ class SimulationSetup:
         objects = self.reader.of_inputs(read.given, read.namespace)
         self.created = combine(apply_objects(objects, self.situation), self.situation) if objects else CommandEffect()
 
-    def missing(self, step: StepAnswer) -> Iterator[str]:
-        """Yield how to add the workloads of pods that are gone, if the facts hold only the pods."""
-        cluster = self._read.known.cluster
+    def notes(self, step: StepAnswer) -> Iterator[str]:
+        """Yield what a step loses with claims, which workloads of lost pods the facts lack, and what Karpenter does."""
+        earlier, later = (frozenset().union(*(item.released for item in some)) for some in (step.before, step.outcomes))
+        if later - earlier:
+            yield lost_data(sorted(later - earlier))
+        cluster = self.read.known.cluster
         gone = {(pod.namespace, pod.name) for item in step.before for pod in item.pods if pod.maker}
         gone -= {(pod.namespace, pod.name) for item in step.outcomes[:1] for pod in item.pods}
         left = (pod for pod in cluster.pods if (pod.namespace, pod.name) in gone)
         for key in dict.fromkeys(workload_of(pod, cluster) for pod in left):
             if key.kind in reading.KINDS and key not in cluster.controllers:
                 yield only_pods(key, cluster)
+        outcome = next((item for item in step.outcomes if item.pending), None)
+        if outcome is None or not self.situation.cluster.provisioning:
+            return
+        from kubectl_spread.provisioners import prospect  # 30 ms
+        from kubectl_spread.report import added_nodes
+
+        cluster = _with_own_names(outcome.cluster(), self.situation.cluster)
+        alike = grouped(
+            (item.answer.pod.name.partition(" ")[0], item)
+            for item in prospect.added_nodes(cluster, cluster.pending(), self.read.known.profiles).values()
+        )
+        no_node = "no other node" if outcome.added else "no node"
+        named = grouped((added_nodes.summary(prospect.outlook(found), no_node), name) for name, found in alike.items())
+        yield from (f"{'pod' if len(who) == 1 else 'pods'} {comma_list(who)}: {text}" for text, who in named.items())
 
     def on_own_nodes(self, summary: StepSummary) -> StepSummary:
         """Return the summary of parts, whose nodes stand for others, with the nodes that hold pods in the facts."""
-        nodes = {(pod.namespace, pod.name): pod.node_name for pod in self._read.known.cluster.pods}
+        nodes = {(pod.namespace, pod.name): pod.node_name for pod in self.read.known.cluster.pods}
         held = {
             item.key: tuple(
                 pod._replace(node=nodes.get((item.key.namespace, pod.name), pod.node)) if pod.is_original else pod
@@ -269,10 +279,14 @@ class SimulationSetup:
         }
         return summary._replace(workloads=tuple(item._replace(held=held[item.key]) for item in summary.workloads))
 
+    def may_scale(self, key: ObjectKey) -> bool:
+        """Return whether a workload has a number of replicas, and no autoscaler would take it back."""
+        return key.kind in REPLICATED_KINDS and key not in self.situation.cluster.autoscalers
+
     @property
     def errors(self) -> tuple[SourceError, ...]:
         """Return the errors of reading so far."""
-        return (*self._read.known.errors, *self.reader.errors)
+        return (*self.read.known.errors, *self.reader.errors)
 
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
         """Play steps; the objects of the manifests are created and settled first.
@@ -280,7 +294,7 @@ class SimulationSetup:
         So are the cluster facts if a pod without a controller waits in some outcomes: the others are those in which it
         found a node before the step.
         """
-        known, every = self._read.known, [self.created.ops, *written]
+        known, every = self.read.known, [self.created.ops, *written]
         for start in (0,) if self.created.ops else (1, 0):
             played = partial(play, known.cluster, known.profiles, every[start:], limits=limits, watch=watch)
             answer = played(splitter=Splitter(known.cluster, known.profiles))
@@ -314,24 +328,6 @@ class SimulationSetup:
         known_gaps = {f"whether Karpenter adds nodes: {text}": None for text in gaps}
         return answer._replace(steps=tuple(step._replace(gaps={**step.gaps, **known_gaps}) for step in answer.steps))
 
-    def about_new_nodes(self, step: StepAnswer) -> list[str]:
-        """Return what Karpenter does about the pods that stay Pending in some outcome of a step."""
-        known = self._read.known
-        outcome = next((item for item in step.outcomes if item.pending), None)
-        if outcome is None or not self.situation.cluster.provisioning:
-            return []
-        from kubectl_spread.provisioners import prospect  # 30 ms
-        from kubectl_spread.report import added_nodes
-
-        cluster = _with_own_names(outcome.cluster(), self.situation.cluster)
-        alike = grouped(
-            (item.answer.pod.name.partition(" ")[0], item)
-            for item in prospect.added_nodes(cluster, cluster.pending(), known.profiles).values()
-        )
-        no_node = "no other node" if outcome.added else "no node"
-        named = grouped((added_nodes.summary(prospect.outlook(found), no_node), name) for name, found in alike.items())
-        return [f"{'pod' if len(names) == 1 else 'pods'} {comma_list(names)}: {text}" for text, names in named.items()]
-
 
 def _with_own_names(cluster: Cluster, after: Cluster) -> Cluster:
     """Return an outcome's cluster, in which equal pods have one name, with a name for each pod: `web-*`, `web-* 1`.
@@ -358,19 +354,14 @@ _ADVISED = 300  # Largest cluster, in nodes, for which a change is searched.
 
 
 def _explained(
-    played: PlayedStep,
-    step: StepAnswer,
-    known: LoadedCluster,
-    after: Cluster,
-    *,
-    past: tuple[tuple[steps.Op, ...], ...] = (),
+    scene: SimulationSetup, played: PlayedStep, step: StepAnswer, *, past: tuple[tuple[steps.Op, ...], ...] = ()
 ) -> PlayedStep:
     """Return a step with the reasons why pods stay Pending; the last one with the best change for some workloads.
 
     Each change is played as one more step after those of the `past`, in all outcomes. A change of a node that the steps
     changed would only take them back, and no command can name a pod without a name.
     """
-    outcomes = [item for item in step.outcomes if item.pending]
+    known, outcomes = scene.read.known, [item for item in step.outcomes if item.pending]
     if not outcomes or len(known.cluster.nodes) > _ADVISED:
         return played
     from kubectl_spread.advice.problem import of_pod  # 100 ms
@@ -391,7 +382,7 @@ def _explained(
             if item.is_pending and item.owner not in unaffected and (item.owner is not None or not item.is_original)
         }
         if pending.keys() - waiting:
-            cluster = _with_own_names(outcome.cluster(), after)
+            cluster = _with_own_names(outcome.cluster(), scene.situation.cluster)
             waiting |= {key: (cluster.pods[at], cluster) for key, at in pending.items() if key not in waiting}
     for (owner, message), (pod, cluster) in [*waiting.items()][:_MOST_CAUSES]:
         found = explain(pod, cluster, known.profiles)
@@ -424,21 +415,14 @@ _MOST_SAVED = 3
 _MOST_PREPARED = 5  # workloads whose pods budgets keep; more have no common preparation
 
 
-def _preparation(
-    request: SimulateRequest,
-    read: SimulateInputs,
-    played: Sequence[PlayedStep],
-    watch: Watch,
-    *,
-    scaled: Container[ObjectKey],
-) -> Optional[Preparation]:
+def _preparation(scene: SimulationSetup, played: Sequence[PlayedStep], watch: Watch) -> Optional[Preparation]:
     """Return what to do first, as budgets stop one of the steps; without commands if nothing helps.
 
     Three changes are tried in this order: a Pending pod of the workloads finds a node, each workload gets one more
     replica, a rollout moves the pods in place of evictions. At any time as many pods must be ready as are now. An
-    autoscaler would take back the replicas of the workloads that it has `scaled`.
+    autoscaler would take back the replicas of its workload.
     """
-    cluster = read.known.cluster
+    read, cluster = scene.read, scene.read.known.cluster
     refused = [item for step in played for item in step.summary.refused]
     keys = dict.fromkeys(item.owner for item in refused if item.owner)
     if len(cluster.nodes) > _ADVISED or not 0 < len(keys) <= _MOST_PREPARED:
@@ -456,7 +440,7 @@ def _preparation(
                 tried.append(Preparation(found.commands, found.gives_up))
     names = [f"{key.kind.lower()} {key.name} -n {key.namespace}" for key in keys]
     sizes = {one.key: one.desired.most for step in played for one in step.summary.workloads}
-    if all(key.kind in REPLICATED_KINDS and key not in scaled for key in keys):
+    if all(map(scene.may_scale, keys)):
         scales = (f"kubectl scale {name} --replicas={sizes[key] + 1}" for name, key in zip(names, keys, strict=True))
         tried.append(Preparation(tuple(scales)))
     if all(key.kind == "Deployment" for key in keys):
@@ -465,8 +449,8 @@ def _preparation(
     ready = {one.key: one.ready_before.least for step in reversed(played) for one in step.summary.workloads}
     for item in tried:
         with contextlib.suppress(SpreadError):
-            commands = (*map(parse_text, item.commands), *request.commands)
-            result = simulate_commands(request._replace(commands=commands), watch, read=read)
+            commands = (*map(parse_text, item.commands), *read.request.commands)
+            result = simulate_commands(read.request._replace(commands=commands), watch, read=read)
             steps_ = result.simulation.steps
             if result.is_fine and not any(step.summary.refused for step in steps_):
                 least: dict[ObjectKey, WorkloadSummary] = {}
@@ -478,20 +462,13 @@ def _preparation(
     return Preparation(()) if tried else None
 
 
-def _with_quotas(
-    request: SimulateRequest,
-    read: SimulateInputs,
-    last: PlayedStep,
-    step: StepAnswer,
-    watch: Watch,
-    *,
-    scaled: Container[ObjectKey],
-) -> tuple[Preparation, ...]:
+def _with_quotas(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch: Watch) -> tuple[Preparation, ...]:
     """Return what helps after the last step where quotas refuse pods: larger quotas, or as many replicas as they admit.
 
     A rollout may need room for all its pods.
     """
     refused = {item.key: item for item in last.summary.workloads if item.refusal and item.key.kind != "DaemonSet"}
+    read = scene.read
     if not refused or not step.outcomes or len(read.known.cluster.nodes) > _ADVISED:
         return ()
     from kubectl_spread.advice.target import command, quota_commands  # 20 ms
@@ -510,25 +487,20 @@ def _with_quotas(
     if not tried:
         return ()  # The quotas want fields that the pods lack, or a LimitRange refuses them.
     sizes = {key: item.desired.least - item.not_created.most for key, item in refused.items() if item.not_created.most}
-    if len(sizes) == len(refused) and all(
-        size > 0 and key.kind in REPLICATED_KINDS and key not in scaled for key, size in sizes.items()
-    ):
-        tried.append(
-            tuple(
-                command(
-                    "scale", f"{key.kind.lower()}/{key.name}", namespace=key.namespace, rest=(f"--replicas={size}",)
-                )
-                for key, size in sizes.items()
-            )
-        )
+    if len(sizes) == len(refused) and all(size > 0 and scene.may_scale(key) for key, size in sizes.items()):
+        scales = [
+            command("scale", resource(key), namespace=key.namespace, rest=(f"--replicas={size}",))
+            for key, size in sizes.items()
+        ]
+        tried.append(tuple(scales))
     helpful: dict[str, Preparation] = {}  # by verb
     for commands in tried:
         verb = commands[0].split()[1]
         if verb in helpful:
             continue
-        every, end = (*request.commands, *map(parse_text, commands)), tuple[WorkloadSummary, ...]()
+        every, end = (*read.request.commands, *map(parse_text, commands)), tuple[WorkloadSummary, ...]()
         with contextlib.suppress(SpreadError):
-            steps_ = simulate_commands(request._replace(commands=every), watch, read=read).simulation.steps
+            steps_ = simulate_commands(read.request._replace(commands=every), watch, read=read).simulation.steps
             end = tuple(item for item in steps_[-1].summary.workloads if item.key in refused)
         if end and all(item.verdict is Verdict.COMPLETES for item in end):
             helpful[verb] = Preparation(commands, workloads=end)
@@ -538,16 +510,12 @@ def _with_quotas(
 _LESS = 10  # One of so many states is visited again where only the places of some pods are asked for.
 
 
-_MOST_STATES = 600  # of a step after which pods that stay Terminating end
-
-
-def _recovery(
-    request: SimulateRequest, read: SimulateInputs, last: PlayedStep, step: StepAnswer, watch: Watch
-) -> Optional[Recovery]:
+def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch: Watch) -> Optional[Recovery]:
     """Return how to end the pods of StatefulSets that stay Terminating after the last step; None if there are none.
 
     No Node object is deleted for pods that find no node afterwards. A drain that waits for the pods is left out.
     """
+    read, request = scene.read, scene.read.request
     ends = [
         {
             NamespacedName(pod.namespace, pod.name): pod.node if pod.node in outcome.nodes()[1] else ""
@@ -560,8 +528,6 @@ def _recovery(
     held = {name: node for name, node in held.items() if node} or held
     if not held or len(read.known.cluster.nodes) > _ADVISED:
         return None
-    limits = request.limits._replace(max_states=min(request.limits.max_states, _MOST_STATES), samples=3)
-    limits = limits._replace(mode=Mode.FIRST) if step.parts else limits
     is_example = False
     before = request.commands[:-1] if last.summary.refused else request.commands
     limits = request.limits._replace(
@@ -581,12 +547,12 @@ def _recovery(
         places: dict[NamespacedName, set[str]] = {name: set() for name in held}
         ways: list[Release] = []
         for way, commands in lines.items():
-            scene, more, effects = SimulationSetup(read), tuple(map(parse_text, commands)), list[CommandEffect]()
+            again, more, effects = SimulationSetup(read), tuple(map(parse_text, commands)), list[CommandEffect]()
             with contextlib.suppress(SpreadError):
-                effects = [effect(command, scene.situation) for command in (*before, *more)]
+                effects = [effect(command, again.situation) for command in (*before, *more)]
             if not effects:
                 continue  # It would be refused.
-            end = scene.play((item.ops for item in effects), limits, watch).steps[-1]
+            end = again.play((item.ops for item in effects), limits, watch).steps[-1]
             is_example = is_example or not end.is_exact
             mine = [pod for outcome in end.outcomes for pod in outcome.pods if (pod.namespace, pod.name) in held]
             if not mine or any(pod.is_terminating for pod in mine):
@@ -596,7 +562,7 @@ def _recovery(
                 places[NamespacedName(pod.namespace, pod.name)].update(filter(None, [pod.node]))
             if not all(places.values()):
                 played = played_step(more[-1], effects[-1], end, number=1, has_frames=False)
-                causes = _explained(played, end, read.known, scene.situation.cluster).causes
+                causes = _explained(again, played, end).causes
                 stuck |= {pod.name: causes.get((pod.owner, pod.message), pod.message) for pod in mine if not pod.node}
                 break
         helped = {name: node for name, node in held.items() if places[name]}

@@ -197,7 +197,7 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
         most = 1 if is_alike and not style.is_detailed else len(patches)
         if style.is_detailed:
             yield from (f"    {line}" for line in _spec_lines(option))
-        yield from (f"  $ {style.command(line)}" for line in patches[:most])
+        yield from style.commands(patches[:most])
         if patches[most:]:
             yield f"  # {len(patches) - most} more commands with other labels; --details prints all of them"
     costs = "; ".join(_costs(option))

@@ -174,7 +174,7 @@ def _step_blocks(
         yield [
             *wrap(prepared(first), style, colour="cyan"),
             *_indented([f"Trade-off: {first.gives_up}." if first.gives_up else ""], style),
-            *(f"  $ {style.command(command)}" for command in first.commands),
+            *style.commands(first.commands),
         ]
     yield _pending(played, [item for item in waiting if not was_pending(item)], style)
     if earlier := [item for item in waiting if was_pending(item)]:
@@ -198,7 +198,7 @@ def _step_blocks(
         for at, item in enumerate(played.quotas)
         for line in (
             *wrap(within_quota(item, is_first=not at), style, hanging="  ", colour="cyan"),
-            *(f"  $ {style.command(command)}" for command in item.commands),
+            *style.commands(item.commands),
         )
     ]
     if played.recovery:  # It was simulated without the changes above.
@@ -216,8 +216,7 @@ def _step_blocks(
         f"Gone, and no controller creates them again: {gone}" if gone else "",
         prepared(first) if first and not first.commands else "",
     )
-    saving = [SAVED, *(f"  $ {style.command(command)}" for command in played.saving)] if played.saving else []
-    yield [*paragraphs(notes, style, hanging="  "), *saving]
+    yield [*paragraphs(notes, style, hanging="  "), *([SAVED] if played.saving else []), *style.commands(played.saving)]
     stays = played.recovery.stuck if played.recovery else {}
     concerned = [item._replace(held=tuple(pod for pod in item.held if pod.name not in stays)) for item in concerned]
     yield from _workloads(concerned, step, style, is_last=later is None)
@@ -265,7 +264,7 @@ def _severity(item: WorkloadSummary) -> tuple[int, int, int]:
 
 def recovery(item: Recovery) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what ends pods that stay Terminating, each with its commands, the safest first."""
-    who, nodes = (series(first_of([*names], _MOST_NAMED, _more)) for names in (item.pods, item.nodes))
+    who, nodes = (series(names, most=_MOST_NAMED) for names in (item.pods, item.nodes))
     again = f"so that {who} {'is' if len(item.pods) == 1 else 'are'} created again"
     off = f"{nodes} {'is' if len(item.nodes) == 1 else 'are'} switched off" if nodes else "its containers have ended"
     sentences = {
@@ -288,26 +287,22 @@ def not_recovered(item: Recovery, *, is_detailed: bool = True) -> Iterator[str]:
     sampled = " in the simulated orders" if item.is_example else ""
     for why, who in by_cause.items():
         stay, find = ("stays", "finds") if len(who) == 1 else ("stay", "find")
-        names = series(first_of(who, _MOST_NAMED, _more))
+        names = series(who, most=_MOST_NAMED)
         yield f"{names} {stay} Terminating, and {find} no node{sampled} even if the Node objects are deleted{why}"
-
-
-def _more(left: int) -> str:
-    return f"{left} more"
 
 
 def _recovery_lines(item: Recovery, style: Style) -> Iterator[str]:
     places = [
-        f"{series(first_of(who, _MOST_NAMED, _more))} {'goes' if len(who) == 1 else 'go'} to "
-        f"{series(first_of(nodes, _MOST_NAMED, _more), 'or')}"
+        f"{series(who, most=_MOST_NAMED)} {'goes' if len(who) == 1 else 'go'} to "
+        f"{series(nodes, 'or', most=_MOST_NAMED)}"
         for nodes, who in grouped((nodes, pod) for pod, nodes in item.pods.items()).items()
     ]
-    where = "; ".join(first_of(places, _MOST_NAMED, _more))
+    where = "; ".join(first_of(places, _MOST_NAMED, lambda left: f"{left} more"))
     for title, commands in recovery(item):
         yield from wrap(title, style, hanging="  ", colour="cyan")
         example = "for example " if item.is_example else ""
         yield from _indented([f"Afterwards {example}{where}." if where else ""], style)
-        yield from (f"  $ {style.command(command)}" for command in commands)
+        yield from style.commands(commands)
         where = ""
 
 
@@ -350,7 +345,7 @@ def _other_lines(owner: Optional[ObjectKey], item: Suggestion, style: Style) -> 
     """Return a change for another workload in short; it was simulated without the first one."""
     restarts = f" (restarts {count_noun(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
     text = f"And, for {'its pod' if owner is None else f'{owner.kind} {owner.name}'}: {safe(item.title)}{restarts}"
-    return [*wrap(text, style, hanging="  "), *(f"  $ {style.command(command)}" for command in item.commands)]
+    return [*wrap(text, style, hanging="  "), *style.commands(item.commands)]
 
 
 def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:
@@ -604,7 +599,7 @@ def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep], *, is_det
             if is_deleted and not is_detailed and len(set(texts)) > 1:
                 head = "Pods " if all(text.startswith("Pod ") for text in texts) else ""
                 deleted = [text.removesuffix(" is deleted.").removeprefix(head and "Pod ") for text in texts]
-                texts = [f"{head}{series(first_of(deleted, _MOST_NAMED, lambda left: f'{left} more'))} are deleted."]
+                texts = [f"{head}{series(deleted, most=_MOST_NAMED)} are deleted."]
             told += texts
         sentences += without_repeats(told)
     stuck = grouped((pod.owner or pod.name, pod) for pod in played.summary.stuck)

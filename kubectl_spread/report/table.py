@@ -30,6 +30,10 @@ class Style(NamedTuple):
         """Return a command line to copy, which asks the cluster that the answer is about."""
         return safe(_KUBECTL.sub(lambda _: self.kubectl, line))
 
+    def commands(self, lines: Iterable[str]) -> list[str]:
+        """Return command lines to copy, each after a prompt."""
+        return [f"  $ {self.command(line)}" for line in lines]
+
 
 _KUBECTL = re.compile(r"(?:^|(?<=\| |\$\()|(?<=`))kubectl(?= )")  # where a command begins
 

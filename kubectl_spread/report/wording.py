@@ -57,8 +57,7 @@ def without_preemption(message: str) -> str:
 
 def also_counted(keys: Sequence[ObjectKey]) -> str:
     """Return `pods of Deployment web-canary are counted, too`; empty without any."""
-    named = first_of([*map(short_name, keys)], _MOST_NAMED, lambda left: f"{left} more")
-    return f"pods of {series(named)} are counted, too" if keys else ""
+    return f"pods of {series(map(short_name, keys), most=_MOST_NAMED)} are counted, too" if keys else ""
 
 
 def names(keys: Iterable[ObjectKey]) -> str:
@@ -76,9 +75,9 @@ def together(entries: Iterable[tuple[Hashable, str, list[str]]]) -> Iterator[str
             yield f"  also {count_noun(len(others), 'more workload')}: {comma_list(others)}"
 
 
-def series(texts: Iterable[str], last: str = "and") -> str:
-    """Return `a`, `a and b`, `a, b and c`, without control characters."""
-    return join_with_and([safe(text) for text in texts], word=last)
+def series(texts: Iterable[str], last: str = "and", *, most: int = 99_999) -> str:
+    """Return `a`, `a and b`, `a, b and c`, without control characters; beyond `most` the number: `a, b and 9 more`."""
+    return join_with_and(first_of([*map(safe, texts)], most, lambda left: f"{left} more"), word=last)
 
 
 def nodes_of_pools(added: Iterable[NodesOfPool], sampled: str = "") -> str:

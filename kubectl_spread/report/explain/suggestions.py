@@ -101,7 +101,7 @@ def item_lines(item: Suggestion, head: str, style: Style) -> list[str]:
     words = title(item) if style.is_detailed else safe(item.title)
     out = wrap(f"{head}{words}", style, hanging=_INDENT, colour="cyan")
     to_write = paragraphs(item.lines, style, indent=f"{_INDENT}  ", hanging="  ")
-    commands = [f"{_INDENT}$ {style.command(command)}" for command in item.commands]
+    commands = style.commands(item.commands)
     if style.is_detailed:
         out += to_write
     elif not commands and item.is_of_manifest:

@@ -205,8 +205,8 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
 
 def _step(text: str, then: str, commands: list[str], style: Style) -> list[str]:
     """Return a step, what it brings, and its commands."""
-    commands = [f"  $ {style.command(line)}" for line in commands]
-    return [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  "), *commands]
+    told = [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  ")]
+    return [*told, *style.commands(commands)]
 
 
 _NO_GATES = [{"op": "remove", "path": "/spec/schedulingGates"}]
@@ -395,7 +395,7 @@ def _choice(found: PreemptionReport) -> list[Block]:
     if found.criterion is None:
         return ["  the only node where preemption helps"]
     if found.equals:
-        names = join_with_and(first_of((found.node, *found.equals), _MOST_EQUAL, lambda left: f"{left} more"))
+        names = wording.series((found.node, *found.equals), most=_MOST_EQUAL)
         text = f"{names} are equal in every criterion, so the scheduler may choose"
         out: list[Block] = [f"  {text} {'either' if len(found.equals) == 1 else 'any of them'}"]
     else:
