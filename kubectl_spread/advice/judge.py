@@ -23,7 +23,7 @@ from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import reading
-from kubectl_spread.engine.results.answer import Outcome, PodState
+from kubectl_spread.engine.results.answer import Outcome, PodState, released
 from kubectl_spread.engine.results.domain_pods import merged_ranges
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.node_tree import required_node
@@ -144,7 +144,7 @@ class Judge:
             outcomes=len(outcomes),
             basis=last.basis_for((self._key,)),
             lost=self._lost(outcomes, plan),
-            volumes=tuple(sorted(_released(outcomes) - _released(self._before.outcomes))),
+            volumes=tuple(released(self._before.outcomes, outcomes)),
             not_followed=(*plan.not_followed, *problem.not_predictable),
             is_followed=plan.is_followed,
         )
@@ -415,7 +415,3 @@ def spreads(before: Counts, found: Sequence[Counts], answer: Optional[StepAnswer
             )
         changes.append(change)
     return tuple(changes)
-
-
-def _released(outcomes: Iterable[Outcome]) -> frozenset[str]:
-    return frozenset().union(*(item.released for item in outcomes))

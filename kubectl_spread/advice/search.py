@@ -343,8 +343,14 @@ class _Search:
         pairs: list[tuple[int, Ladder, Ladder]] = []
         for one, other in itertools.combinations(ladders, 2):
             changes = one.step(0), other.step(0)
-            if _can_be_done_together(*changes) and all(
-                any(_loosens(change, conflict) for change in changes) for conflict in self._conflicts
+            # A changed template re-creates pods at once. If claims are deleted at the same time, some pods are bound to
+            # new volumes before the last command.
+            makes_claims = any(isinstance(action, DeleteClaims) for change in changes for action in change.actions)
+            clashes = makes_claims and any(change.edits_template for change in changes)
+            if (
+                changes[0].family != changes[1].family
+                and not clashes
+                and all(any(_loosens(change, conflict) for change in changes) for conflict in self._conflicts)
             ):
                 pairs.append((sum(change.rank for change in changes), one, other))
         for _, one, other in sorted(pairs, key=lambda pair: pair[0]):
@@ -353,16 +359,6 @@ class _Search:
 
 def _loosens(change: Change, conflict: frozenset[str]) -> bool:
     return not change.relaxes or not conflict.isdisjoint(change.relaxes)
-
-
-def _can_be_done_together(one: Change, other: Change) -> bool:
-    """Return whether two changes are of different kinds and their commands do not conflict.
-
-    A changed template re-creates pods at once. If claims are deleted at the same time, some pods are bound to new
-    volumes before the last command.
-    """
-    makes_claims = any(isinstance(action, DeleteClaims) for action in (*one.actions, *other.actions))
-    return one.family != other.family and not (makes_claims and (one.edits_template or other.edits_template))
 
 
 def _together(one: Ladder, other: Ladder) -> Ladder:

@@ -18,6 +18,7 @@ from kubectl_spread.containers import grouped
 from kubectl_spread.engine import reading, steps
 from kubectl_spread.engine.budgets import SEVERAL
 from kubectl_spread.engine.parts import Splitter
+from kubectl_spread.engine.results.answer import released
 from kubectl_spread.engine.results.summary import (
     PlayedStep,
     Preparation,
@@ -242,9 +243,8 @@ class SimulationSetup:
 
     def notes(self, step: StepAnswer) -> Iterator[str]:
         """Yield what a step loses with claims, which workloads of lost pods the facts lack, and what Karpenter does."""
-        earlier, later = (frozenset().union(*(item.released for item in some)) for some in (step.before, step.outcomes))
-        if later - earlier:
-            yield lost_data(sorted(later - earlier))
+        if lost := released(step.before, step.outcomes):
+            yield lost_data(lost)
         cluster = self.read.known.cluster
         gone = {(pod.namespace, pod.name) for item in step.before for pod in item.pods if pod.maker}
         gone -= {(pod.namespace, pod.name) for item in step.outcomes[:1] for pod in item.pods}

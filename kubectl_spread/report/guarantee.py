@@ -80,8 +80,11 @@ def render(
         skipped: workloads that were not judged.
         is_cut_off: a recommendation is missing because the search was interrupted.
     """
-    if len(groups) > 1:  # Groups of a specification share its name.
-        groups = [(result._replace(name=_name(result)), found) for result, found in groups]
+    if len(groups) > 1:  # Groups of a specification share its name: a single workload has its own.
+        groups = [
+            (result._replace(name="/".join(result.workloads[0][1:])) if len(result.workloads) == 1 else result, found)
+            for result, found in groups
+        ]
     results = [result for result, _ in groups]
     verdict = worst([result.verdict for result in results])
     head = wrap(f"Policy {title}: {words.policy_answer(results)}", style, hanging="  ", colour=TONES[verdict])
@@ -170,12 +173,6 @@ def _nameless(lines: Iterable[str], result: GroupResult) -> str:
 
 def _names_of(results: Sequence[GroupResult]) -> str:
     return comma_list(dict.fromkeys(result.name for result in results), most=_MOST_NAMES)
-
-
-def _name(result: GroupResult) -> str:
-    """Return the name of a group's only workload, or of the group."""
-    key = result.workloads[0]
-    return f"{key.namespace}/{key.name}" if len(result.workloads) == 1 else result.name
 
 
 def _by_rule(results: Sequence[GroupResult], style: Style, *, most: int) -> Iterator[list[str]]:

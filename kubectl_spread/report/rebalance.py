@@ -38,7 +38,7 @@ from kubectl_spread.report.wording import (
     series,
     without_preemption,
 )
-from kubectl_spread.text.wording import count_noun, join_with_and, safe
+from kubectl_spread.text.wording import count_noun, first_of, join_with_and, safe
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
@@ -269,15 +269,14 @@ def obstacle(item: Obstacle) -> str:
         text = _CONTROLLERS.get(kind, "{owner}: what a {kind} does after an eviction is not simulated")
     if item.kind is ObstacleKind.UNREACHABLE and item.pods:
         text += ": it also counts pods of {pods}, which this plan may not evict"
-    named, left = item.pods[:_MOST_PODS], len(item.pods[_MOST_PODS:])
-    other = [f"one of {left} others" if left > 1 else "another pod"] if left else []
+    others = first_of(item.pods, _MOST_PODS, lambda left: f"one of {left} others" if left > 1 else "another pod")
     are, its = ("is", "its") if len(item.pods) == 1 else ("are", "their")
     return text.format(
         kind=kind,
         owner=name(item.owner),
         key=series(item.topology_keys),
-        pods=series([*named, *([count_noun(left, "other pod")] if left else [])]),
-        any_pod=join_with_and([*named, *other], word="or"),
+        pods=series(first_of(item.pods, _MOST_PODS, lambda left: count_noun(left, "other pod"))),
+        any_pod=join_with_and(others, word="or"),
         are=are,
         its=its,
         message=item.message,

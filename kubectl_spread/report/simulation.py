@@ -53,7 +53,7 @@ from kubectl_spread.report.wording import (
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
 
 if TYPE_CHECKING:
-    from kubectl_spread.advice.change import Suggestion
+    pass
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -189,10 +189,13 @@ def _step_blocks(
         if others and not style.is_detailed:
             spreads = [item for item in best.effect.spreads if item.topology_key != HOSTNAME] or best.effect.spreads
             best = best._replace(effect=best.effect._replace(spreads=tuple(spreads)))
-        yield [
-            *item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style),
-            *(line for owner, item in others for line in _other_lines(owner, item, style)),
-        ]
+        lines = item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style)
+        for owner, item in others:  # in short; each was simulated without the first one
+            restarts = f" (restarts {count_noun(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
+            who = "its pod" if owner is None else f"{owner.kind} {owner.name}"
+            lines += wrap(f"And, for {who}: {safe(item.title)}{restarts}", style, hanging="  ")
+            lines += style.commands(item.commands)
+        yield lines
     yield [
         line
         for at, item in enumerate(played.quotas)
@@ -257,11 +260,6 @@ def prepared(item: Preparation) -> str:
     return f"Do first, and every step completes{f', with at least {series(ready)} ready at any time' if ready else ''}:"
 
 
-def _severity(item: WorkloadSummary) -> tuple[int, int, int]:
-    """Return the worse the greater: pods that are not created again come before Pending ones."""
-    return (list(Verdict).index(item.verdict), item.not_created.most, item.pending.most)
-
-
 def recovery(item: Recovery) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what ends pods that stay Terminating, each with its commands, the safest first."""
     who, nodes = (series(names, most=_MOST_NAMED) for names in (item.pods, item.nodes))
@@ -310,7 +308,15 @@ def _workloads(
     concerned: list[WorkloadSummary], step: StepSummary, style: Style, *, is_last: bool
 ) -> Iterator[list[str]]:
     """Yield the blocks about the workloads that a step concerns; of the last step, a single one has tables."""
-    concerned.sort(key=_severity, reverse=True)
+    # The worst first: pods that are not created again come before Pending ones.
+    concerned.sort(
+        key=lambda item: (
+            list(Verdict).index(item.verdict),
+            item.not_created.most,
+            item.pending.most,
+        ),
+        reverse=True,
+    )
     if len(concerned) > _MOST_LISTED:
         verdicts = Counter(item.verdict for item in concerned)
         listed = [f"{verdicts[verdict]:,} {words}" for verdict, words in OF_SEVERAL.items() if verdicts[verdict]]
@@ -339,13 +345,6 @@ def _workloads(
         *hang_indent(together(plain), style.width),
         *wrap(f"{len(well)} workloads complete: {comma_list(well, most=_MOST_NAMED)}" if well else "", style),
     ]
-
-
-def _other_lines(owner: Optional[ObjectKey], item: Suggestion, style: Style) -> list[str]:
-    """Return a change for another workload in short; it was simulated without the first one."""
-    restarts = f" (restarts {count_noun(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
-    text = f"And, for {'its pod' if owner is None else f'{owner.kind} {owner.name}'}: {safe(item.title)}{restarts}"
-    return [*wrap(text, style, hanging="  "), *style.commands(item.commands)]
 
 
 def _pending(played: PlayedStep, waiting: Sequence[PendingPods], style: Style) -> list[str]:

@@ -42,26 +42,20 @@ def propose(problem: PendingPodProblem) -> Iterator[Proposal]:
         return
     places = _places(problem)
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
-        labels = _labels(problem, place) if _is_open(problem, place) else None
+        # No node is added to a domain that is down or about to be removed, whose value is misspelt, or whose nodes all
+        # have an operating system that the workload cannot use.
+        there, wanted = _nodes_at(problem, place), problem.operating_system
+        systems = {node.labels.get(OS) for node in there} - {None}
+        is_other_system = bool(systems and wanted) and wanted not in systems
+        is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
+        is_closed = bool(there and place) and (is_unfit(there) or is_misspelt or is_other_system)
+        labels = None if is_closed else _labels(problem, place)
         if labels is None:
             continue
         values = {key: problem.values(key) for key in labels}
         # A value that no node has may be a misspelt one; no node is added for it.
         if not any(value not in values[key] and spelling_of(value, values[key]) for key, value in labels.items()):
             yield _ladder(problem, place, labels, weight=number)
-
-
-def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
-    """Return whether a new node makes sense in this domain.
-
-    It does not if the domain is down or about to be removed, or if its value is misspelt. It does not either if all
-    nodes there have an operating system that the workload cannot use.
-    """
-    there, wanted = _nodes_at(problem, place), problem.operating_system
-    systems = {node.labels.get(OS) for node in there} - {None}
-    is_other_system = bool(systems and wanted) and wanted not in systems
-    is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
-    return not (there and place) or not (is_unfit(there) or is_misspelt or is_other_system)
 
 
 def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:

@@ -129,6 +129,12 @@ class Moment(NamedTuple):
     down: frozenset[str] = frozenset()
 
 
+def released(before: Iterable[Outcome], after: Iterable[Outcome]) -> list[str]:
+    """Return what is lost with claims in some later outcome, and in no earlier one."""
+    earlier, later = (frozenset().union(*(item.released for item in some)) for some in (before, after))
+    return sorted(later - earlier)
+
+
 class Outcome:
     """A steady state in which a step can end."""
 

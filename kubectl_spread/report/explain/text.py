@@ -500,8 +500,7 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
     counts = Counter(domain_of[name] for name in names)
     if set(counts) == {""}:
         return comma_list(names, most=3)
-    parts = [f"{value}={count}" for value, count in sorted(counts.items()) if value]
-    named = " ".join(first_of(parts, _MOST_VALUES, lambda left: f"and {left} more"))
+    named = pods_by_domain({value: count for value, count in sorted(counts.items()) if value}, most=_MOST_VALUES)
     without = f"; {counts['']} without the label" if counts[""] else ""
     return f"{explanation.domain_key}: {named}{without}"
 
