@@ -310,12 +310,7 @@ def _workloads(
     """Yield the blocks about the workloads that a step concerns; of the last step, a single one has tables."""
     # The worst first: pods that are not created again come before Pending ones.
     concerned.sort(
-        key=lambda item: (
-            list(Verdict).index(item.verdict),
-            item.not_created.most,
-            item.pending.most,
-        ),
-        reverse=True,
+        key=lambda item: (list(Verdict).index(item.verdict), item.not_created.most, item.pending.most), reverse=True
     )
     if len(concerned) > _MOST_LISTED:
         verdicts = Counter(item.verdict for item in concerned)
