@@ -61,7 +61,7 @@ def position(source: SourceFile, offset: int, encoding: str) -> types.Position:
     return types.Position(line - 1, column - 1 + _surplus(source, offset, encoding) - _surplus(source, start, encoding))
 
 
-def span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
+def _span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
     """Return the range of a span."""
     return types.Range(position(source, span.start, encoding), position(source, span.end, encoding))
 
@@ -71,10 +71,10 @@ def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
     start = source.offset(where.line + 1)
     if start == len(source.text):
         return start
-    return start + units_before(source.line(where.line + 1), where.character, encoding)
+    return start + _units_before(source.line(where.line + 1), where.character, encoding)
 
 
-def units_before(line: str, units: int, encoding: str) -> int:
+def _units_before(line: str, units: int, encoding: str) -> int:
     """Return how many characters of a line fit into a number of units, at most all of them."""
     if line.isascii() or encoding == "utf-32":
         return min(units, len(line))
@@ -117,7 +117,7 @@ class Client(NamedTuple):
     has_markdown: bool = False
 
 
-def client_of(capabilities: types.ClientCapabilities, encoding: str) -> Client:
+def _client_of(capabilities: types.ClientCapabilities, encoding: str) -> Client:
     """Return the capabilities of a client, with the agreed encoding."""
     formats = get_capability(capabilities, "text_document.hover.content_format") or ()
     return Client(
@@ -141,7 +141,7 @@ def diagnostic(finding: Finding, client: Client, *, uri: Callable[[SourceFile], 
     """Return a finding for an editor: the hint is a line of its message."""
 
     def where(place: Place) -> types.Range:
-        return span_range(place.source, place.span, client.encoding)
+        return _span_range(place.source, place.span, client.encoding)
 
     related = [
         types.DiagnosticRelatedInformation(types.Location(uri(place.source), where(place)), text)
@@ -248,7 +248,7 @@ def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
     return any(item in ("", kind) or kind.startswith(f"{item}.") for item in wanted)
 
 
-def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
+def _fixes(finding: Finding, checked: _ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
     """Yield the fix of a finding, if it passes verification in this text."""
     repair = finding.repair
     if repair is None or repair.source is not checked.result.source:
@@ -260,7 +260,7 @@ def _fixes(finding: Finding, checked: ReviewedDocument, editor: Editor) -> Itera
         yield action
 
 
-def _fix_all(checked: ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
+def _fix_all(checked: _ReviewedDocument, editor: Editor) -> Iterator[types.CodeAction]:
     if not any(item.repair is not None and item.repair.fix.is_safe for item in checked.findings):
         return
     before = [other.result for other in editor.review.documents.values()]
@@ -291,7 +291,7 @@ def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
 
 def _action(
     title: str,
-    checked: ReviewedDocument,
+    checked: _ReviewedDocument,
     editor: Editor,
     *,
     edits: Iterable[Edit],
@@ -300,7 +300,7 @@ def _action(
     """Return an action for a finding, or for the whole document."""
     source, uri = checked.result.source, checked.opened.uri
     written = [
-        types.TextEdit(span_range(source, Span(edit.start, edit.end), editor.client.encoding), edit.text)
+        types.TextEdit(_span_range(source, Span(edit.start, edit.end), editor.client.encoding), edit.text)
         for edit in edits
     ]
     if editor.client.has_versions:
@@ -326,7 +326,7 @@ class OpenDocument(NamedTuple):
     text: str
 
 
-class ReviewedDocument(NamedTuple):
+class _ReviewedDocument(NamedTuple):
     """An open document with its objects and findings."""
 
     opened: OpenDocument
@@ -337,7 +337,7 @@ class ReviewedDocument(NamedTuple):
 class Review(NamedTuple):
     """The open documents by URI, and bugs of this program that occurred; a bug's own results are missing."""
 
-    documents: dict[str, ReviewedDocument]
+    documents: dict[str, _ReviewedDocument]
     bugs: tuple[Exception, ...] = ()
 
     @property
@@ -372,7 +372,7 @@ def review_documents(opened: Iterable[OpenDocument], checker: DocumentChecker, *
         found = [finding for findings in alone for finding in findings]
     by_source = grouped((id(finding.place.source), finding) for finding in found)
     documents = {
-        document.uri: ReviewedDocument(document, result, tuple(by_source.get(id(result.source), ())))
+        document.uri: _ReviewedDocument(document, result, tuple(by_source.get(id(result.source), ())))
         for document, result in results
     }
     return Review(documents, tuple(bugs))
@@ -398,7 +398,7 @@ def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[
         return None
     rules = {finding.rule.code: finding.rule for finding in here}.values()
     place = here[0].place
-    where = span_range(place.source, place.span, client.encoding)
+    where = _span_range(place.source, place.span, client.encoding)
     if client.has_markdown:
         text = "\n\n---\n\n".join(f"**{title(rule)}**\n\n{markdown(rule)}" for rule in rules)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
@@ -483,7 +483,7 @@ class _Session:
         @feature(types.INITIALIZE)
         def initialize(params: types.InitializeParams) -> None:
             encoding = self.server.workspace.position_encoding
-            self.client = client_of(params.capabilities, str(getattr(encoding, "value", encoding)))
+            self.client = _client_of(params.capabilities, str(getattr(encoding, "value", encoding)))
 
         @feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([QUICK_FIX, FIX_ALL]))
         async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:

@@ -68,7 +68,7 @@ class Way(NamedTuple):
     is_shortest: bool
 
 
-class Crowd(NamedTuple):
+class _Crowd(NamedTuple):
     """Pods when a domain gets its last one, by a constraint; least: fewest pods of each domain of its key."""
 
     domain_of: tuple[int, ...]
@@ -93,7 +93,7 @@ class Search:
         self._elsewhere = 0
         self._queue: list[tuple[int, int, State]] = []
         self._keys: dict[int, dict[State, int]] = {}  # by rule
-        self._crowds: dict[tuple[PolicyRule, int, int], list[Crowd]] = {}
+        self._crowds: dict[tuple[PolicyRule, int, int], list[_Crowd]] = {}
         running = space.running()
         for state in [space.start()] + ([] if running is None else [running]):
             self._visit(space.canonical(state), None)
@@ -211,7 +211,7 @@ class Search:
         return 10_000 + lacking - sum([state[1][at] for at in kinds])
 
 
-def _crowds(space: Space, key: str, full: int, *, most: int) -> list[Crowd]:
+def _crowds(space: Space, key: str, full: int, *, most: int) -> list[_Crowd]:
     """Return the crowds by the rule's key, and by each constraint with larger domains.
 
     Args:
@@ -230,7 +230,7 @@ def _crowds(space: Space, key: str, full: int, *, most: int) -> list[Crowd]:
     least = [max(0, low)] * len(layout.values[key])
     least[full] = most
     others = [0 if domain == full else number for domain, number in enumerate(least)]
-    found = [Crowd(layout.domain_of[key], others, sum(least))]
+    found = [_Crowd(layout.domain_of[key], others, sum(least))]
     for name, domain_of, skew in sorted(spreads):
         outer = {inner: domain for inner, domain in zip(layout.domain_of[key], domain_of, strict=True) if inner >= 0}
         if name == key or -1 in outer.values() or full not in outer:
@@ -240,7 +240,7 @@ def _crowds(space: Space, key: str, full: int, *, most: int) -> list[Crowd]:
             inside[domain] += least[inner]
         low = max(0, inside[outer[full]] - skew)
         inside = [max(low, number) for number in inside]
-        found.append(Crowd(domain_of, inside, sum(inside)))
+        found.append(_Crowd(domain_of, inside, sum(inside)))
     return found
 
 
@@ -392,7 +392,7 @@ def _by_bound(space: Space, limits: Limits, item: Question, regime: Regime) -> O
     """Return a proof by a limit that holds in any order of events."""
     group, rule = space.group, space.rules[item.rule]
     wanted = group.judged_replicas
-    room = limits.placement(0, group.judged_kinds) if is_sure(space, PLACED) else None
+    room = limits.placement(0, group.judged_kinds) if _is_sure(space, PLACED) else None
     if rule.kind is RuleKind.PLACED:
         return None if room is None else RuleVerdict(rule, Basis.ENOUGH_ROOM, 0, room)
     if rule.kind is RuleKind.REPLACED:
@@ -483,7 +483,7 @@ def _fewer_nodes(space: Space, cluster: Cluster, *, lost: int = 0) -> Cluster:
 
 def _searched(space: Space, questions: Sequence[Question], limit: Limit) -> Verdicts:
     """Return the verdicts of a search on merged states, and of one on all states for the rest."""
-    sure = [item for item in questions if is_sure(space, space.rules[item.rule])]
+    sure = [item for item in questions if _is_sure(space, space.rules[item.rule])]
     simpler = merge_names(space)
     can_prove = [item for item in sure if simpler is not None and simpler.can_prove(space.rules[item.rule])]
     found: Verdicts = {}
@@ -543,7 +543,7 @@ def _is_doubtful(space: Space, way: Witness) -> bool:
     return False
 
 
-def is_sure(space: Space, rule: PolicyRule) -> bool:
+def _is_sure(space: Space, rule: PolicyRule) -> bool:
     """Return whether visited states can prove a rule although some features or pods are not followed."""
     group = space.group
     if group.has_gap(GapEffect.COUNTS, GapEffect.EVERYTHING):

@@ -233,23 +233,23 @@ class ReplicaRange(NamedTuple):
         return self.written if self.maximum is None else self.maximum
 
 
-def whole_number(value: Any) -> Optional[int]:
+def _whole_number(value: Any) -> Optional[int]:
     """Return a whole number, 3.0 as well as 3; None for another value, which a tool may replace."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
         return None
     return int(value)
 
 
-def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
+def _of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     spec = fields(autoscaler.plain, "spec")
     if autoscaler.kind == "ScaledObject":
         least, most = spec.get("minReplicaCount", _KEDA_MINIMUM), spec.get("maxReplicaCount", _KEDA_MAXIMUM)
     else:
         least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
-    return ReplicaRange(whole_number(least), whole_number(most), autoscaler)
+    return ReplicaRange(_whole_number(least), _whole_number(most), autoscaler)
 
 
-def of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRange:
+def _of_overlay(overlay: Optional[Scaling], written: Optional[int]) -> ReplicaRange:
     """Return the replicas that an overlay sets; those in the manifest if it sets none."""
     if overlay is None:
         return ReplicaRange(written, written, written=written)
@@ -395,14 +395,14 @@ class Project:
             return ReplicaRange(owner.replicas, owner.replicas)
         if autoscaler is None and owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = whole_number(fields(runner.plain, "spec").get("replicas"))
+        written = _whole_number(fields(runner.plain, "spec").get("replicas"))
         if autoscaler is not None:
-            groups = of_autoscaler(autoscaler)
+            groups = _of_autoscaler(autoscaler)
         elif ("spec", "replicas") in runner.defaults:
             groups = ReplicaRange(None, None, written=written)
         else:
             overlaid = (None if self.root is None else self.root.replicas(runner)) or [None]
-            groups = widest_range([of_overlay(item, written) for item in overlaid])
+            groups = widest_range([_of_overlay(item, written) for item in overlaid])
         size = owner.group.size
         least, most, _, written, _ = groups
         least, most, written = (None if number is None else number * size for number in (least, most, written))

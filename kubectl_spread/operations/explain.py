@@ -48,7 +48,7 @@ Item = TypeVar("Item")
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
 
 
-class ReportSettings(NamedTuple):
+class _ReportSettings(NamedTuple):
     """The settings of every report.
 
     Attributes:
@@ -69,7 +69,7 @@ class ReportSettings(NamedTuple):
         return bool(self.suggestions) and not self.node
 
 
-def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
+def _of_target(key: ObjectKey, asked: _ReportSettings) -> list[PodReport]:
     """Return reports on a pod, or on a workload's pods, of the cluster.
 
     Raises:
@@ -86,7 +86,7 @@ def of_target(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     return [_of_pod(prospects.of(pods[0]), asked)]
 
 
-def of_placement(placements: list[Placement], at: int, asked: ReportSettings) -> list[PodReport]:
+def of_placement(placements: list[Placement], at: int, asked: _ReportSettings) -> list[PodReport]:
     """Return reports on the pods of one placement of several; empty if it has no pod to explain.
 
     Raises:
@@ -103,12 +103,12 @@ def of_placement(placements: list[Placement], at: int, asked: ReportSettings) ->
     return found
 
 
-def _suggesting(report: PodReport, problem: Optional[PendingPodProblem], asked: ReportSettings) -> PodReport:
+def _suggesting(report: PodReport, problem: Optional[PendingPodProblem], asked: _ReportSettings) -> PodReport:
     """Return a report with the changes that solve the problem of its pod, if it has one."""
     return report if problem is None else report._replace(suggestions=suggest(problem, most=asked.suggestions))
 
 
-def _of_change(placement: Placement, spec: Plain, asked: ReportSettings) -> list[PodReport]:
+def _of_change(placement: Placement, spec: Plain, asked: _ReportSettings) -> list[PodReport]:
     """Return the report on a pod that stays Pending once a manifest changes the template of running pods, if one does.
 
     Raises:
@@ -134,7 +134,7 @@ def _of_change(placement: Placement, spec: Plain, asked: ReportSettings) -> list
     return [_suggesting(PodReport(explanation, placement=placement), problem, asked)]
 
 
-def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Quantities]:
+def _raised_quotas(placement: Placement, asked: _ReportSettings) -> dict[str, Quantities]:
     """Return the limits of quotas with which all pods of a placement find a node; empty if none do, or none refuse."""
     owner, known = placement.workload, asked.known
     if not (placement.refused and asked.suggests):
@@ -151,7 +151,7 @@ def _raised_quotas(placement: Placement, asked: ReportSettings) -> dict[str, Qua
     return {} if after.is_stuck else raised
 
 
-def reason_without_pod(placement: Placement) -> str:
+def _reason_without_pod(placement: Placement) -> str:
     """Return why a workload has no pod to explain."""
     if placement.gated:
         return f"its pods wait for their scheduling gates: {placement.gated[0].message}"
@@ -168,7 +168,7 @@ def reason_without_pod(placement: Placement) -> str:
     return "its number of replicas is 0"
 
 
-def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
+def _workload(key: ObjectKey, asked: _ReportSettings) -> list[PodReport]:
     """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
     known, cluster = asked.known, asked.known.cluster
     state = state_of(key, OwnedPods(cluster))
@@ -192,7 +192,7 @@ def _workload(key: ObjectKey, asked: ReportSettings) -> list[PodReport]:
     return found
 
 
-def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
+def _next_pod(state: WorkloadState, asked: _ReportSettings) -> PodReport:
     """Return the pod that the workload's controller would create next: a missing pod, or one more replica."""
     cluster, raised = asked.known.cluster, dict[str, Quantities]()
     controller = cluster.controllers.get(state.key)
@@ -221,7 +221,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
 
 
-def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
+def _placement(placement: Placement, asked: _ReportSettings) -> Iterator[PodReport]:
     """Yield reports on the Pending pods, one of each class, or on the first pod."""
     asked = asked._replace(added=placement.added_nodes)
     moment, profiles = placement.moment or asked.known.cluster, asked.known.profiles
@@ -250,7 +250,7 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
         yield report._replace(explanation=explanation, placement=placement)
 
 
-def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
+def _forecast(owner: Workload, asked: _ReportSettings) -> Optional[Forecast]:
     """Return the final placement of a workload with soft constraints; None without any, or for a single node."""
     written = mappings(owner.pod_spec.get("topologySpreadConstraints"))
     if asked.node or all(item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY for item in written):
@@ -276,7 +276,7 @@ def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
 
 
 def _of_pod(
-    prospect: Prospect, asked: ReportSettings, *, others: Sequence[Pod] = (), state: Optional[WorkloadState] = None
+    prospect: Prospect, asked: _ReportSettings, *, others: Sequence[Pod] = (), state: Optional[WorkloadState] = None
 ) -> PodReport:
     """Return the report on one pod, with the changes that would let it be placed.
 
@@ -314,7 +314,7 @@ def _needs_advice(report: PodReport) -> bool:
 def _report(
     examined: ExaminedPod,
     cluster: Cluster,
-    asked: ReportSettings,
+    asked: _ReportSettings,
     *,
     others: Sequence[Pod] = (),
     state: Optional[WorkloadState] = None,
@@ -428,7 +428,7 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     known = cluster_facts.load(source, session, question)
     namespace = own_namespace(request.namespace, session, known.cluster)
     selection = selection._replace(namespace=namespace).named(known.cluster)
-    settings = ReportSettings(known, request.node, request.suggestions)
+    settings = _ReportSettings(known, request.node, request.suggestions)
     is_read()
     if not has_files:
         return _of_targets(selection, settings, is_brief=request.is_brief)
@@ -439,7 +439,7 @@ def explain_pods(request: ExplainRequest, *, is_read: Callable[[], None] = lambd
     return found._replace(errors=[SourceError(names, "no workload in it to explain")])
 
 
-def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: bool) -> ExplainResult:
+def _of_targets(selection: Selection, settings: _ReportSettings, *, is_brief: bool) -> ExplainResult:
     """Explain pods and workloads of the cluster facts; without any, the workloads with Pending pods."""
     cluster, missing = settings.known.cluster, list[SpreadError]()
     pending, keys = cluster.pending(), list(selection.keys)
@@ -462,7 +462,7 @@ def _of_targets(selection: Selection, settings: ReportSettings, *, is_brief: boo
     groups = _alike((_answer_to(key, settings), key) for key in keys) if is_grouped else [[key] for key in keys]
     for key, *same in groups:
         try:
-            first, *more = of_target(key, settings)
+            first, *more = _of_target(key, settings)
             reports += [first._replace(alike=tuple(same)), *more]
             if selection.targets and cluster.is_unread(key):
                 raise missing_error(key, cluster)
@@ -487,9 +487,9 @@ def _answer(reports: Iterable[PodReport]) -> tuple[bool, object]:
     return all(report.is_fine for report in reports), why
 
 
-def _answer_to(key: ObjectKey, settings: ReportSettings) -> tuple[bool, object]:
+def _answer_to(key: ObjectKey, settings: _ReportSettings) -> tuple[bool, object]:
     try:
-        return _answer(of_target(key, settings._replace(suggestions=0)))
+        return _answer(_of_target(key, settings._replace(suggestions=0)))
     except (NotFoundError, ClusterError):
         return True, key
 
@@ -508,7 +508,7 @@ def _in_short(answers: Sequence[list[PodReport]]) -> Iterator[PodReport]:
 
 
 def _of_manifests(
-    read: Iterable[Union[Input, SourceError]], namespace: str, settings: ReportSettings, *, is_brief: bool
+    read: Iterable[Union[Input, SourceError]], namespace: str, settings: _ReportSettings, *, is_brief: bool
 ) -> ExplainResult:
     """Explain workloads of manifests, each at its first pod that finds no node, or at its first pod."""
     from kubectl_spread.kubectl.situation import refused_changes
@@ -575,7 +575,7 @@ def _of_manifests(
                     RefusedError(f"error: {who}: the API server refuses {len(placement.refused)} of {pods}: {why}")
                 )
             elif not found:
-                notes.append(f"{who}: {reason_without_pod(placement)}")
+                notes.append(f"{who}: {_reason_without_pod(placement)}")
     reports = [*_in_short(answers)] if is_brief else [*itertools.chain(*answers)]
     lacking = cluster_facts.unknown_namespaces((owner.namespace for owner in workloads), applied.cluster)
     return ExplainResult(reports, missing, errors, settings.known, (*notes, *lacking))

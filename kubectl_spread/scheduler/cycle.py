@@ -44,7 +44,7 @@ from kubectl_spread.scheduler.framework.plugin import (
 )
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
-MIN_PERCENTAGE = 5
+_MIN_PERCENTAGE = 5
 ALL = 100  # percent: the search visits every node
 
 
@@ -53,7 +53,7 @@ def num_feasible_nodes_to_find(percentage: int, nodes: int) -> int:
     if nodes < MIN_FEASIBLE_NODES_TO_FIND:
         return nodes
     if percentage == 0:
-        percentage = max(50 - nodes // 125, MIN_PERCENTAGE)
+        percentage = max(50 - nodes // 125, _MIN_PERCENTAGE)
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)
 
 

@@ -161,7 +161,7 @@ def _sections(report: PodReport, style: Style, *, has_evidence: bool) -> Iterato
     if shows_nodes(explanation):
         # The first sentence names the reasons, and a change is more use than the nodes of each.
         is_told = bool(found is not None and found.items) or len(groups(explanation)) < 2
-        yield has_table or is_told, node_lines(explanation, style)
+        yield has_table or is_told, _node_lines(explanation, style)
     for is_detail, section in detail_sections(report, style):
         yield is_detail, table.lay_out(section, style)
     if explanation.conflicts:
@@ -468,7 +468,7 @@ def groups(explanation: Explanation) -> list[NodeGroup]:
     ]
 
 
-def node_lines(explanation: Explanation, style: Style) -> list[str]:
+def _node_lines(explanation: Explanation, style: Style) -> list[str]:
     """Return the number of feasible nodes, and the groups of infeasible nodes."""
     feasible = explanation.diagnosis.feasible
     total = len(explanation.node_names)
