@@ -67,12 +67,12 @@ class PendingPodProblem:
     columns: Columns
     profiles: Mapping[str, Profile]
     explanation: Explanation
-    before: tuple[Pod, ...]
     own: tuple[Pod, ...]
-    after: tuple[Pod, ...]
     running: tuple[Pod, ...]
-    is_template_known: bool
     pending: int
+    before: tuple[Pod, ...] = ()
+    after: tuple[Pod, ...] = ()
+    is_template_known: bool = True
     is_contended: bool = False
     began: Optional[Cluster] = None
     past: tuple[tuple[Op, ...], ...] = ()
@@ -340,7 +340,6 @@ def of_placements(
         own=tuple(waiting[at]),
         after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *others),
         running=tuple(running_pods(owner, owned)),
-        is_template_known=True,
         pending=len(placement.pending),
         not_predictable=placement.not_predictable,
     )
@@ -364,11 +363,9 @@ def of_change(
         columns=Columns(cluster),
         profiles=profiles,
         explanation=explanation,
-        before=(),
         own=(pod,),
         after=tuple(filter(_is_queued, cluster.pending())),
         running=tuple(running_pods(owner, OwnedPods(cluster))),
-        is_template_known=True,
         pending=1,
     )
 

@@ -217,13 +217,9 @@ def prepare(request: CheckRequest) -> CheckRun:
 
 def _origins(run: CheckRun) -> list[Optional[Subject]]:
     """Return the object that each placement is of. Copies, in several files, are placed in the order of the files."""
-    left: dict[str, list[Subject]] = {}
-    for result in reversed(run.results):
-        for subject in reversed(result.subjects):
-            if not subject.refusals:
-                left.setdefault(subject.workload.key, []).append(subject)
-    owners = [left.get(item.workload.key) for item in run.placements]
-    return [None if not subjects else subjects.pop() for subjects in owners]
+    accepted = (subject for result in run.results for subject in result.subjects if not subject.refusals)
+    left = {key: iter(subjects) for key, subjects in grouped((item.workload.key, item) for item in accepted).items()}
+    return [next(left.get(item.workload.key, iter(())), None) for item in run.placements]
 
 
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Sequence[Rollouts] = ()) -> CheckRun:

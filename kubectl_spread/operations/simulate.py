@@ -123,22 +123,19 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
         *inputs(request.paths, recursive=request.recursive, inside=request.inside),
         *kustomizations.render_directories(request.kustomize, allow_remote=request.allow_remote),
     )
-    if session is None:
-        known = cluster_facts.load_files(source)
-    else:
-        verbs = {command.verb.name for command in request.commands}
-        kinds = {kind for command in request.commands for kind in kinds_of(command)}
-        # Any pod may take part, as one that leaves a node makes room for it.
-        question = Question(
-            "",
-            is_overview=True,
-            has_autoscalers=True,
-            has_revisions="rollout undo" in verbs,
-            has_manifests=bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE),
-            has_new_nodes=bool(request.commands),
-            fallback=session.target.namespace,
-        )
-        known = cluster_facts.load(source, session, question)
+    verbs = {command.verb.name for command in request.commands}
+    kinds = {kind for command in request.commands for kind in kinds_of(command)}
+    # Any pod may take part, as one that leaves a node makes room for it.
+    question = Question(
+        "",
+        is_overview=True,
+        has_autoscalers=True,
+        has_revisions="rollout undo" in verbs,
+        has_manifests=bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE),
+        has_new_nodes=bool(request.commands),
+        fallback="" if session is None else session.target.namespace,
+    )
+    known = cluster_facts.load(source, session, question)
     return SimulateInputs(request, known, given, own_namespace(request.namespace or None, session, known.cluster))
 
 
@@ -270,14 +267,14 @@ class SimulationSetup:
     def on_own_nodes(self, summary: StepSummary) -> StepSummary:
         """Return the summary of parts, whose nodes stand for others, with the nodes that hold pods in the facts."""
         nodes = {(pod.namespace, pod.name): pod.node_name for pod in self.read.known.cluster.pods}
-        held = {
-            item.key: tuple(
-                pod._replace(node=nodes.get((item.key.namespace, pod.name), pod.node)) if pod.is_original else pod
+        workloads = []
+        for item in summary.workloads:
+            held = (
+                pod._replace(node=nodes.get((pod.namespace, pod.name), pod.node)) if pod.is_original else pod
                 for pod in item.held
             )
-            for item in summary.workloads
-        }
-        return summary._replace(workloads=tuple(item._replace(held=held[item.key]) for item in summary.workloads))
+            workloads.append(item._replace(held=tuple(held)))
+        return summary._replace(workloads=tuple(workloads))
 
     def may_scale(self, key: ObjectKey) -> bool:
         """Return whether a workload has a number of replicas, and no autoscaler would take it back."""

@@ -71,14 +71,17 @@ def policy_answer(results: Sequence[GroupResult]) -> str:
 
 def _rules_with(verdict: ProofStatus, results: Sequence[GroupResult], *, is_implied: bool) -> list[str]:
     """Return the rules with a verdict as their worst one, of several groups with the number of groups."""
-    numbers: dict[str, list[tuple[bool, bool]]] = {}
-    for result in results:
-        for found in by_rule(result):
-            rule = found[0][1].rule
-            if rule.is_implied is is_implied:
-                always = worst([item.verdict for _, item in found]) is verdict
-                settled = worst([item.once_settled.verdict for _, item in found]) is verdict
-                numbers.setdefault(rule_text(rule), []).append((always, settled))
+    every = (found for result in results for found in by_rule(result) if found[0][1].rule.is_implied is is_implied)
+    numbers = grouped(
+        (
+            rule_text(found[0][1].rule),
+            (
+                worst([item.verdict for _, item in found]) is verdict,
+                worst([item.once_settled.verdict for _, item in found]) is verdict,
+            ),
+        )
+        for found in every
+    )
     few = {1: "1 group", 2: "both groups"}
     where = {}
     for text, has in numbers.items():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kubectl_spread.advice.target import compact
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.policy import Regime, RuleKind
@@ -267,10 +267,7 @@ def _without_labels(value: Any) -> Any:
 
 def commands(option: Option) -> list[str]:
     """Return the kubectl commands that set the changed fields, one for all workloads with the same fields."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for key, spec in option.patches:
-        text = json.dumps({"spec": spec}, separators=(",", ":"))
-        names.setdefault((key.namespace, text), []).append(resource(key))
+    names = grouped(((key.namespace, compact({"spec": spec})), resource(key)) for key, spec in option.patches)
     return [
         f"kubectl patch {' '.join(found)} -n {namespace} --type=merge -p {shlex.quote(text)}"
         for (namespace, text), found in names.items()

@@ -7,14 +7,14 @@ nor removed by hand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.advice.actions import DeleteNode, EditNode
 from kubectl_spread.advice.change import Change, ids_of, Ladder, Proposal, Rank
 from kubectl_spread.advice.moves.constraints import has_meant_key
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.target import Op, put_op
+from kubectl_spread.advice.target import put_op
 from kubectl_spread.containers import grouped
 from kubectl_spread.explain.constraint_report import ConstraintReport
 from kubectl_spread.explain.requirements.requirement import RequirementKind
@@ -123,12 +123,12 @@ def idle_taints(problem: PendingPodProblem) -> frozenset[Taint]:
 
 def equal_groups(nodes: Iterable[Node]) -> list[list[Node]]:
     """Return nodes in groups that the scheduler only distinguishes by name, in the given order."""
-    found: dict[object, list[Node]] = {}
-    for node in nodes:
+
+    def kind(node: Node) -> Hashable:
         labels = frozenset((key, value) for key, value in node.labels.items() if key != HOSTNAME and value != node.name)
-        room = frozenset(node.allocatable.items())
-        found.setdefault((labels, node.taints, node.unschedulable, room), []).append(node)
-    return list(found.values())
+        return labels, node.taints, node.unschedulable, frozenset(node.allocatable.items())
+
+    return list(grouped((kind(node), node) for node in nodes).values())
 
 
 def names_of(nodes: Sequence[Node], equal: int) -> str:
@@ -411,14 +411,8 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
         return
     # The operating system of the pods, if the cluster has nodes of several
     wanted = problem.operating_system
-    if len(problem.values(OS)) > 1 and not _asks_for(problem, OS):
-        yield Change(
-            f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods",
-            (_selecting(problem, OS, wanted),),
-            "nodeSelector",
-            Rank.NODE_KIND,
-            gives_up=f"the pods never run on nodes without {OS}={wanted}",
-        )
+    if len(problem.values(OS)) > 1:
+        yield from _selecting(problem, OS, wanted, f"nodes with {wanted} can run these pods")
     # The nodes with a requested resource, if only some nodes have it
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
@@ -430,19 +424,8 @@ def propose_kinds(problem: PendingPodProblem) -> Iterator[Proposal]:
             continue
         key, value = _label_of(having, others) or (f"{resource}.present", "true")
         unlabelled = [node for node in having if node.labels.get(key) != value]
-        if len(unlabelled) <= _MOST_LABELLED and not _asks_for(problem, key):
-            labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
-            yield Change(
-                f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
-                (
-                    *(EditNode(node.name, ((key, value),)) for node in unlabelled),
-                    _selecting(problem, key, value),
-                ),
-                "nodeSelector",
-                Rank.NODE_KIND,
-                weight=len(unlabelled),
-                gives_up=f"the pods never run on nodes without {key}={value}",
-            )
+        if len(unlabelled) <= _MOST_LABELLED:
+            yield from _selecting(problem, key, value, f"such nodes have {resource}", unlabelled)
 
 
 def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:
@@ -455,12 +438,21 @@ def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str]
     return min(telling, key=lambda item: ("gpu" not in item[0] and "accelerator" not in item[0], item), default=None)
 
 
-def _asks_for(problem: PendingPodProblem, key: str) -> bool:
-    cls = problem.pod.cls
-    terms = cls.node_affinity.required or ()
-    return key in dict(cls.node_selector) or any(item.key == key for term in terms for item in term.match_expressions)
-
-
-def _selecting(problem: PendingPodProblem, key: str, value: str) -> Op:
+def _selecting(
+    problem: PendingPodProblem, key: str, value: str, why: str, unlabelled: Sequence[Node] = ()
+) -> Iterator[Proposal]:
+    """Select nodes by a label, unless the pods ask for it already; nodes that lack it get it."""
+    selector, terms = dict(problem.pod.cls.node_selector), problem.pod.cls.node_affinity.required or ()
+    if key in selector or any(item.key == key for term in terms for item in term.match_expressions):
+        return
     there = fields(problem.spec, "nodeSelector")
-    return put_op(("nodeSelector", key), value) if there else put_op(("nodeSelector",), {key: value})
+    op = put_op(("nodeSelector", key), value) if there else put_op(("nodeSelector",), {key: value})
+    labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
+    yield Change(
+        f"add {key}: {value} to nodeSelector, as only {why}{labels}",
+        (*(EditNode(node.name, ((key, value),)) for node in unlabelled), op),
+        "nodeSelector",
+        Rank.NODE_KIND,
+        weight=len(unlabelled),
+        gives_up=f"the pods never run on nodes without {key}={value}",
+    )

@@ -25,6 +25,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
 from kubectl_spread.caching import cached_method
 from kubectl_spread.cluster.columns import refines
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine.results.domain_pods import ranges_of
 from kubectl_spread.engine.state import Deletion, P, PENDING, State
 from kubectl_spread.engine.world import World
@@ -254,10 +255,11 @@ def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal,
         goals: the constraints to satisfy.
         counts: their present counts.
     """
-    by_key: dict[object, list[tuple[Goal, GoalCounts]]] = {}
-    for goal, found in zip(goals, counts, strict=True):
-        if not goal.status.also_counted:  # Other workloads' pods may leave the counted nodes.
-            by_key.setdefault((goal.key, goal.selector), []).append((goal, found))
+    by_key = grouped(
+        ((goal.key, goal.selector), (goal, found))
+        for goal, found in zip(goals, counts, strict=True)
+        if not goal.status.also_counted  # Other workloads' pods may leave the counted nodes.
+    )
     for part in (part for same in by_key.values() for part in (*([item] for item in same), same)):
         nested = _nested(part)
         if nested is not None and not _is_possible(nested):

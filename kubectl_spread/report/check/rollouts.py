@@ -18,7 +18,7 @@ from kubectl_spread.report.explain.verdict import cause
 from kubectl_spread.report.simulation import held, VERDICTS, way_to_get_stuck
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import numbered, resource, share, together
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 
 class RolloutKind(Enum):
@@ -115,7 +115,7 @@ def creation(result: RolloutResult) -> str:
     summary = result.summary
     assert summary is not None  # noqa: S101 (only a simulation finds it)
     pods = sorted({_pod(item.pod) for item in summary.waiting()})
-    names = f"{', '.join(pods[:-1])} or {pods[-1]}" if pods[1:] else "".join(pods) or "a pod"
+    names = join_with_and(pods, word="or") or "a pod"
     if result.verdict is Verdict.GETS_STUCK:
         return f"In every order {names} finds no node"
     every = "" if summary.is_exact else " that were found"

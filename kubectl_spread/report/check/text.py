@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.containers import grouped
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import table
@@ -281,10 +282,7 @@ def coverage(
     """
     from kubectl_spread.lint.check_source import SkipReason
 
-    skipped: dict[SkipReason, list[Result]] = {}
-    for result in results:
-        for reason in result.skipped:
-            skipped.setdefault(reason, []).append(result)
+    skipped = grouped((reason, result) for result in results for reason in result.skipped)
     lines = [_templates(skipped.get(SkipReason.TEMPLATE, []), command), *_unknown_pods(results, command)]
     rendering = [item.directory for item in kustomizations if item.is_rendered]
     if rendering:
