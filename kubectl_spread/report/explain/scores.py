@@ -8,7 +8,6 @@ from kubectl_spread.explain.explanation import BoundPodReport, NodeToday, NotCom
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
     Because,
-    Decision,
     ScoreTable,
     SoftVote,
 )
@@ -51,7 +50,15 @@ def blocks(scores: ScoreTable, style: Style, *, own: str = "") -> list[Block]:
         if len(scores.hosts) > 1:
             best = f"{len(scores.hosts)} nodes have the highest score"
             out.append(f"{best}, and the scheduler may choose any of them: {hosts}.")
-        out += _decision(scores.decision)[: None if style.is_detailed else 1]
+        decision = scores.decision
+        shares = ", ".join(f"{share.plugin} {share.points:+d}" for share in decision.shares)
+        lead = f"{decision.winner} wins by {count_noun(decision.margin, 'point')} over {decision.runner_up}"
+        out.append(f"{lead}: {shares}.")
+        sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
+        if sets and style.is_detailed:
+            out.append(f"Without {', or without '.join(sets)}, another node would be among the best.")
+        for share in decision.shares if style.is_detailed else ():
+            out += [f"  {share.plugin}: {because_words(share.because)}"] if share.because else []
     soft = _soft(scores.soft, number) if scores.soft is not None and scores.soft.constraints else []
     return [*out, *soft[: None if style.is_detailed else 1]]
 
@@ -81,16 +88,6 @@ def _table(scores: ScoreTable, style: Style, *, own: str) -> list[Block]:
         same = ", ".join(f"{scores.plugins[at]} {scores.rows[0].points[at]}" for at in equal)
         out.append(f"  the same for every node: {same}")
     return out
-
-
-def _decision(decision: Decision) -> list[str]:
-    shares = ", ".join(f"{share.plugin} {share.points:+d}" for share in decision.shares)
-    lead = f"{decision.winner} wins by {count_noun(decision.margin, 'point')} over {decision.runner_up}"
-    out = [f"{lead}: {shares}."]
-    sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
-    if sets:
-        out.append(f"Without {', or without '.join(sets)}, another node would be among the best.")
-    return out + [f"  {share.plugin}: {because_words(share.because)}" for share in decision.shares if share.because]
 
 
 def _soft(vote: SoftVote, scored: int) -> list[str]:

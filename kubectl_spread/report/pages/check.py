@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any, TYPE_CHECKING
 
@@ -23,7 +24,18 @@ _SEVERITIES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "
 def render(report: CheckReport) -> str:
     """Return the page."""
     facts = report.page or PageFacts(page.PageSource())
-    workloads = _workloads(report, facts)
+    pictures, lines = list[dict[str, Any]](), list[dict[str, Any]]()
+    if facts.cluster is not None or report.rollouts:
+        from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+        from kubectl_spread.report.pages import workloads
+
+        if facts.cluster is not None and report.placements:
+            pictures = workloads.predicted_pictures(report, facts, facts.cluster)
+        elif facts.cluster is not None and facts.wants is not None:
+            pictures = workloads.running_pictures(facts, facts.cluster)
+        # Those about no placed workload alone
+        creations = itertools.chain(*rollouts.creations(report.rollouts))
+        lines = workloads.as_paragraphs(creations if report.placements else rollouts.of_running(report.rollouts))
     severities = Counter(finding.rule.severity for finding in report.findings)
     running: list[WorkloadLine] = []
     if report.running is not None and any(report.running):
@@ -58,33 +70,10 @@ def render(report: CheckReport) -> str:
         pages=f"{HOME}/blob/main/kubectl_spread/lint/pages",
         text=text,
         running=running,
-        rollouts=_rollout_lines(report),
-        workloads=workloads[:_MOST_PICTURES],
-        more=max(0, len(workloads) - _MOST_PICTURES),
+        rollouts=lines,
+        workloads=pictures[:_MOST_PICTURES],
+        more=max(0, len(pictures) - _MOST_PICTURES),
         errors=report.errors,
         unread=documents.line(report.unread),
         notes=list(facts.notes),
     )
-
-
-def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
-    """Return the lines about creations and rollouts that are about no placed workload alone."""
-    if not report.rollouts:
-        return []
-    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
-    from kubectl_spread.report.pages.workloads import as_paragraphs
-
-    if report.placements:
-        return as_paragraphs(line for block in rollouts.creations(report.rollouts) for line in block)
-    return as_paragraphs(rollouts.of_running(report.rollouts))
-
-
-def _workloads(report: CheckReport, facts: PageFacts) -> list[dict[str, Any]]:
-    """Return the pictures: of placements in the cluster after them, else of the running workloads."""
-    if facts.cluster is None:
-        return []
-    from kubectl_spread.report.pages import workloads  # numpy: 80 ms
-
-    if report.placements:
-        return workloads.predicted_pictures(report, facts, facts.cluster)
-    return [] if facts.wants is None else workloads.running_pictures(facts, facts.cluster)
