@@ -83,7 +83,7 @@ def load(
         profiles: of the scheduler, by name.
         touched: workloads that take part in any case.
         nodes: nodes whose pods take part.
-        expected: controllers that do not exist yet, although their pods do (`owners.with_owners`).
+        expected: controllers that do not exist yet, although their pods do (`reading.with_owners`).
         patience_s: simulated time within a step, in seconds.
         merged: the nodes that each node stands for (`parts`).
         unfinished: the workloads that have unfinished work, if known (`unfinished_workloads`).

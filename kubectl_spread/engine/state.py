@@ -48,9 +48,9 @@ class P(NamedTuple):
 
     owner: index of its workload in the world, -1 without one. rev: index of its revision. ordinal: of a StatefulSet's
     or an indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node.
-    is_new: created since the start. age: its number by `setup.ages`;
-    0 if it is new or its age is unknown. is_tried: the scheduler has refused it, so that pods of lower priority may
-    come before it. is_chosen: its ReplicaSet has chosen it and will delete it; until then it is like any other pod.
+    is_new: created since the start. age: its number by `loading.age_classes`; 0 if it is new or its age is unknown.
+    is_tried: the scheduler has refused it, so that pods of lower priority may come before it. is_chosen: its ReplicaSet
+    has chosen it and will delete it; until then it is like any other pod.
     """
 
     owner: int

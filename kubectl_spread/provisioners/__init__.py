@@ -4,7 +4,7 @@
     solve.solve(cluster, pods, provisioning)       -> Solution             the outcomes of one round, answers, pools
     prospect.added_nodes(cluster, pods, profiles)  -> Prospect by pod      what kube-scheduler then does, round by round
     prospect.outlook(prospects of equal pods)      -> Outlook              the one answer of all commands
-    binding.provisioner(provisioning)              -> Provisioner          one more controller of the engine
+    prospect.provisioner(provisioning)             -> Provisioner          one more controller of the engine
 
 A fact that is missing is a `Gap`, never an exception. Karpenter draws at random, so a round has a set of outcomes. A
 `Refusal` is why a pool gives a pod no node; `refusals.texts` has Karpenter's words for it. The cluster-autoscaler is

@@ -1,1 +1,1 @@
-"""Results as text and JSON, one package for each command."""
+"""Results as text and JSON, one module or package for each command."""

@@ -1,1 +1,1 @@
-"""Requirements a node must meet for a pod, one module per subject."""
+"""Requirements a node must meet for a pod."""

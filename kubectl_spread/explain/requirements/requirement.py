@@ -61,7 +61,7 @@ class Requirement(NamedTuple):
     why: returns one sentence, with numbers: why nodes do not meet it; bool (N,), without nodes that meet it. Valid
         until the next pod is bound.
     cause: equal for requirements with the same cause; empty if the cause is its own.
-    parts: the requirements that `causes.merge_causes` merged into this one.
+    parts: the requirements that `merge_causes` merged into this one.
     taint: of kind TAINT, unless the requirement covers taints of several keys.
     """
 

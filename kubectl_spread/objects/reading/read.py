@@ -376,8 +376,8 @@ def driver_and_handle(source: Plain, labels: Labels) -> Optional[tuple[str, str]
     return None
 
 
-# By Go type: what no PodClass is made of, so that each pod may have its own. (The claim of
-# an ephemeral volume is named for the pod and the volume; `_is_shared` sees to that.)
+# By Go type: what no PodClass is made of, so that each pod may have its own. (The claim of an ephemeral volume is named
+# for the pod and the volume, so `PodReader` shares no class that has one.)
 _OWN = {
     "Pod": (),
     "ObjectMeta": ("name", "uid", "annotations"),

@@ -129,7 +129,7 @@ _AGAIN = {
 def bound_pod_blocks(bound: BoundPodReport, node: str, style: Style) -> list[Block]:
     """Return the report on a bound pod: its constraints today, and the node that it would get.
 
-    `report.constraints` describes the constraints in detail. In short, it is only the node.
+    `explain.constraints` describes the constraints in detail. In short, it is only the node.
     """
     if bound.unknown is not None:
         return [f"Why the pod is on this node is not known: {unknown_words(bound.unknown)}."]

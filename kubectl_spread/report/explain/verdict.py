@@ -267,7 +267,7 @@ _SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
 }
 
 _CONFIGURED = "that is not known: name its file with --scheduler-config"
-# Values of messages.message.ReasonKind: importing it compiles hundreds of regular expressions.
+# Values of messages.catalogue.ReasonKind: importing it compiles hundreds of regular expressions.
 _SPREAD = ("constraint", "constraintLabelMissing")
 _UNSEEN_TAINT = "A node must have a taint or a cordon that the facts do not show."
 _LESS_ROOM = "The nodes must have less free capacity than the facts show: there are more pods, or smaller nodes."
