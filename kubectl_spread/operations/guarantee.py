@@ -23,7 +23,6 @@ from kubectl_spread.operations.cluster_facts import LoadedCluster
 from kubectl_spread.operations.selection import missing_targets, Selection, unmatched_group
 from kubectl_spread.operations.simulate import (
     read_inputs,
-    SimulateInputs,
     SimulateRequest,
     SimulationSetup,
     unreadable_first,
@@ -90,7 +89,14 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
     pods = [Pod(op.name, f"manifest-{op.cls.namespace}-{op.name}", op.cls) for op in created]
     cluster = cluster._replace(pods=(*cluster.pods, *pods)) if pods else cluster
     with unreadable_first(scene):
-        chosen = scene.created.concerns if has_files else _selected(request.selection, cluster, read)
+        chosen = scene.created.concerns
+        if not has_files:
+            selection = request.selection._replace(namespace=read.selected_namespace).named(cluster)
+            chosen = frozenset(selection.controllers(cluster))
+            for error in missing_targets(chosen, selection, cluster, is_live=True):
+                raise error
+            if not chosen:
+                raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
         keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
         judged = {key for key in keys if key.kind in REPLICATED_KINDS and key in cluster.controllers}
         members = [member_of(key, cluster.controllers[key], cluster) for key in keys if key in judged]
@@ -133,21 +139,6 @@ def guarantee_policy(request: GuaranteeRequest, watch: Optional[Watch] = None) -
             recommendation = None if watch.is_stopped else recommendation  # Not every candidate was tried.
         groups.append((result, recommendation))
     return GuaranteeResult(policy, tuple(groups), read.known, scene.errors, tuple(skipped), watch.is_stopped)
-
-
-def _selected(selection: Selection, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:
-    """Return the workloads of the cluster that are selected.
-
-    Raises:
-        NotFoundError: one does not exist.
-    """
-    selection = selection._replace(namespace=read.selected_namespace).named(cluster)
-    found = frozenset(selection.controllers(cluster))
-    for error in missing_targets(found, selection, cluster, is_live=True):
-        raise error
-    if not found:
-        raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
-    return found
 
 
 def _check_keys(policy: Policy, cluster: Cluster) -> None:

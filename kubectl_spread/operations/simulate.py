@@ -198,8 +198,8 @@ def simulate_commands(
             advice = _explained(scene, played[at], answer.steps[-1], past=past).advice
             told[at] = told[at]._replace(advice=advice)
         for item in () if told and told[-1].recovery else refused:
-            first = _preparation(scene, played, watch)
-            told[played.index(item)] = told[played.index(item)]._replace(preparation=first)
+            at = played.index(item)
+            told[at] = told[at]._replace(preparation=_preparation(scene, played, watch))
         played = tuple(told)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 

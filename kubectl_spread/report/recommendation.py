@@ -12,7 +12,7 @@ from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.guarantee.policy import Regime, RuleKind
 from kubectl_spread.guarantee.recommendation import Formula, Hard, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.texts import rule_text, short_key
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors import domain_noun
 from kubectl_spread.report import proofs as words
@@ -202,23 +202,16 @@ def _option(head: str, option: Option, style: Style) -> Iterator[str]:
             yield f"  # {len(patches) - most} more commands with other labels; --details prints all of them"
     costs = "; ".join(_costs(option))
     yield from wrap(f"{'Trade-off' if option.changes else 'Condition'}: {costs}." if costs else "", style, indent="  ")
-    for item, verdict in _shown_proofs(option) if style.is_detailed else ():
+    # The proofs of each rule in the last regime before disruptions that has one, and in disruptions
+    results = option.result.results if style.is_detailed else ()
+    proved = [(item, verdict) for item in results for verdict in item.rules if _is_proved(verdict)]
+    last = {verdict.rule: item for item, verdict in proved if item.regime is not Regime.DISRUPTIONS}
+    for item, verdict in proved:
+        if item.regime is not Regime.DISRUPTIONS and last[verdict.rule] is not item:
+            continue
         when = "" if verdict.verdict is ProofStatus.PROVED else f"{words.SETTLED}, "
         sentence = f"Proof: {item.regime.value}: {rule_text(verdict.rule)}: {when}{words.proof(verdict.once_settled)}"
         yield from wrap(sentence, style, indent="  ", hanging="  ")
-
-
-def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:
-    """Return the proofs of each rule in the last regime before disruptions that has one, and in disruptions."""
-    results = option.result.results
-    before = [item for item in results if item.regime.value != "disruptions"]
-    last = {verdict.rule: item for item in before for verdict in item.rules if _is_proved(verdict)}
-    return [
-        (item, verdict)
-        for item in results
-        for verdict in item.rules
-        if _is_proved(verdict) and (item not in before or last[verdict.rule] is item)
-    ]
 
 
 def _is_proved(verdict: RuleVerdict) -> bool:

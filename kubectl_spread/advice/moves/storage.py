@@ -103,11 +103,10 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
     if not missing:
         return
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
+    volumes = mappings(problem.spec.get("volumes")) if problem.is_template_known else []
     for name in missing:
         near = spelling_of(name, free)
-        for at, volume in enumerate(
-            mappings(problem.spec.get("volumes")) if near and problem.is_template_known else ()
-        ):
+        for at, volume in enumerate(volumes if near else ()):
             if fields(volume, "persistentVolumeClaim").get("claimName") == name:
                 path = ("volumes", at, "persistentVolumeClaim", "claimName")
                 title = f"write claimName: {near} instead of {name}, which does not exist"
@@ -133,10 +132,7 @@ def _missing(problem: PendingPodProblem) -> Iterator[Proposal]:
         "missing claim",
         Rank.MISTAKE,
         notes=(
-            (
-                "write the size, the access mode and the StorageClass that the pod needs; the values shown were "
-                "simulated"
-            ),
+            "write the size, the access mode and the StorageClass that the pod needs; the values shown were simulated",
         ),
     )
 
