@@ -54,8 +54,22 @@ def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:
 def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Proposal]:
     settled = [claim for claim in claims if claim.volume_name or claim.selected_node is not None]
     name, again = found.name, f"StorageClass {found.name} is deleted and created again"
-    if found.waits and settled:
-        yield from _recreated_claims(problem, settled)
+    # The claims of the pod, or of all waiting pods, are re-created where the pods are scheduled.
+    own = problem.pod.cls.claims()
+    groups = [[claim for claim in settled if claim.key in own], settled] if found.waits else []
+    for chosen in dict.fromkeys(tuple(group) for group in groups if group):
+        names = ", ".join(claim.key.name for claim in chosen)
+        has_data = any(claim.volume_name for claim in chosen)  # A claim that was never bound holds none.
+        what = "claim" if len(chosen) == 1 else "claims"
+        yield Change(
+            f"delete the {what} {names}, so that new volumes are created where the pods fit",
+            (DeleteClaims(tuple(claim.key for claim in chosen)),),
+            "claims",
+            Rank.CLAIM,
+            weight=len(chosen),
+            gives_up=_LOST if has_data else "",
+            damage=Damage.LOSES_DATA if has_data else Damage.NONE,
+        )
     if not found.waits:
         yield _with_class(
             found._replace(waits=True),
@@ -74,25 +88,6 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
             title=f"remove allowedTopologies from the StorageClass {name}, so that volumes may be created in every "
             "domain",
             gives_up=f"{again}; its volumes may then be in any domain",
-        )
-
-
-def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Proposal]:
-    """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
-    own = problem.pod.cls.claims()
-    groups = [[claim for claim in settled if claim.key in own], settled]
-    for chosen in dict.fromkeys(tuple(group) for group in groups if group):
-        names = ", ".join(claim.key.name for claim in chosen)
-        has_data = any(claim.volume_name for claim in chosen)  # A claim that was never bound holds none.
-        what = "claim" if len(chosen) == 1 else "claims"
-        yield Change(
-            f"delete the {what} {names}, so that new volumes are created where the pods fit",
-            (DeleteClaims(tuple(claim.key for claim in chosen)),),
-            "claims",
-            Rank.CLAIM,
-            weight=len(chosen),
-            gives_up=_LOST if has_data else "",
-            damage=Damage.LOSES_DATA if has_data else Damage.NONE,
         )
 
 

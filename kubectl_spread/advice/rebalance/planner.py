@@ -121,19 +121,16 @@ class Search:
             if after.trouble is not None:
                 self._troubles[after.trouble] = None
                 continue
-            self._extend(len(path) + 1, limit)
+            # The limit moves if every eviction so far helped, and a list of this length will be complete by then.
+            done, most = len(path) + 1, self._board.limit.max_states
+            if self._latest is not None and self._tries == done >= _SOME:
+                needed = self._began + (self._board.states - self._began) * limit / done
+                if most < needed < self._latest:
+                    self._board.limit = self._board.limit._replace(max_states=self._latest)
             found = self._from(after.states, (*path, (slot(pod), after)), limit, allowed)
             if found is not None:
                 return found
         return None
-
-    def _extend(self, done: int, length: int) -> None:
-        """Move the limit if every eviction so far helped, and a list of this length will be complete by then."""
-        limit, spent = self._board.limit, self._board.states - self._began
-        if self._latest is None or done < _SOME or self._tries != done:
-            return
-        if limit.max_states < self._began + spent * length / done < self._latest:
-            self._board.limit = limit._replace(max_states=self._latest)
 
     def _candidates(self, states: Belief, before: Sequence[Slot]) -> Iterator[P]:
         """Yield one pod of each kind, the most useful first; pods on interchangeable nodes are of one kind."""

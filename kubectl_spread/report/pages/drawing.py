@@ -183,11 +183,10 @@ def draw(
     """
     there = {node.name for node in nodes}
     on = grouped((pod.node, pod) for pod in pods)
-    domains: dict[Optional[str], list[NodeBox]] = {}
-    for node in nodes:
-        dots_of = on.get(node.name)
-        box = NodeBox((node.name,), _dots(dots_of) if dots_of else (), node.notes, is_marked=node.name in marked)
-        domains.setdefault(node.domain, []).append(box)
+    domains = grouped(
+        (item.domain, NodeBox((item.name,), _dots(on.get(item.name, ())), item.notes, is_marked=item.name in marked))
+        for item in nodes
+    )
     # All of a few nodes have boxes of their own, else those with pods and those to keep, or none if even these are too
     # many.
     nodes_in = [box for of_domain in domains.values() for box in of_domain]
