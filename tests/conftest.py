@@ -104,7 +104,7 @@ def _changed_folders() -> set[str]:
     except OSError:
         return set()
     paths = [line[3:].split("/") for line in status.stdout.splitlines()]
-    return {path[1] for path in paths if path[0] in ("kubectl_spread", "tests") and len(path) > 2}
+    return {path[1].removesuffix(".py") for path in paths if path[0] in ("kubectl_spread", "tests") and len(path) > 1}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

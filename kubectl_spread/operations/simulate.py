@@ -30,7 +30,7 @@ from kubectl_spread.engine.results.summary import (
     Verdict,
     WorkloadSummary,
 )
-from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
+from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.applying import apply_objects, lost_data
 from kubectl_spread.kubectl.interpret import combine, CommandEffect, effect
@@ -504,7 +504,7 @@ def _with_quotas(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, wat
     return tuple(helpful.values())
 
 
-_LESS = 10  # One of so many states is visited again where only the places of some pods are asked for.
+_RECOVERED = Limits(max_states=600, samples=3)  # of a step after which pods that stay Terminating end
 
 
 def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch: Watch) -> Optional[Recovery]:
@@ -527,9 +527,7 @@ def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch:
         return None
     is_example = False
     before = request.commands[:-1] if last.summary.refused else request.commands
-    limits = request.limits._replace(
-        max_states=request.limits.max_states // _LESS, samples=request.limits.samples // _LESS
-    )
+    limits = _RECOVERED._replace(mode=Mode.FIRST) if step.parts else _RECOVERED
     stuck: dict[str, str] = {}
     while True:
         nodes, lines = sorted(filter(None, set(held.values()))), dict[Release, tuple[str, ...]]()

@@ -451,6 +451,7 @@ class _Commands:
             if one([True, False]):
                 manifest["metadata"]["name"] = "fresh"
             return Command(("create", "-f", "FILE"), (manifest,))
+        assert verb == "apply", f"no command is drawn for {verb}"
         return Command((verb, "-f", "FILE"), tuple(self._manifest() for _ in range(one([1, 1, 2]))))
 
     def _pod(self) -> str:

@@ -276,7 +276,7 @@ ANSWERS = (
             "rollout restart ds/agent: gets stuck",
             (
                 "DaemonSet kube/agent gets stuck: 2 of 2 pods ready, 0 of the current template, 1 old pod stays "
-                "Terminating, 1 on a node that does not answer"
+                "Terminating"
             ),
             "  1. Pod agent-c1 on c1 is deleted.",
         ),
