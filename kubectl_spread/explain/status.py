@@ -20,6 +20,7 @@ from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Controller
 from kubectl_spread.containers import grouped
 from kubectl_spread.engine.controllers.daemonset import wanted_nodes
 from kubectl_spread.engine.loading import stage_of
+from kubectl_spread.engine.reading import wanted_pods
 from kubectl_spread.engine.refusals import charge, lasting_refusal, usage_at_start
 from kubectl_spread.engine.state import Stage
 from kubectl_spread.engine.workloads import newest_hash
@@ -146,17 +147,20 @@ def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
 
 
 def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> WorkloadState:
-    """Return the facts about a workload that has these pods, of which none has ended."""
+    """Return the facts about a workload that has these pods, of which none has ended.
+
+    The number of a Job's pods changes as they end. It is with_number only if pods are refused.
+    """
     controller = owned.cluster.controllers.get(key)
     running = tuple(pod for pod in pods if pod.node_name and not pod.terminating)
     # The number of pods that the controller maintains; some kinds have no fixed number.
     wanted = None
-    if controller is not None and controller.workload.kind not in ("Job", "CronJob"):
-        replicas = controller.workload.replicas
-        wanted = len(wanted_nodes(controller.workload, owned.cluster)) if replicas is None else replicas
+    if controller is not None and controller.workload.kind != "CronJob":
+        is_known = controller.workload.replicas is not None
+        wanted = wanted_pods(controller) if is_known else len(wanted_nodes(controller.workload, owned.cluster))
     state = WorkloadState(
         key=key,
-        wanted=wanted,
+        wanted=None if key.kind == "Job" else wanted,
         running=running,
         pending=tuple(pod for pod in pods if not pod.node_name and not pod.terminating),
         terminating=tuple(pod for pod in pods if pod.terminating),
@@ -173,7 +177,8 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
     )
     waiting = _waiting(controller, pods)
     state = state._replace(outage=outage_of(waiting.node_name, cluster.nodes) if waiting else "")
-    if not state.missing:  # Then the next pod is one more replica, but only once every pod has its node.
+    with_number = state._replace(wanted=wanted)
+    if not with_number.missing:  # Then the next pod is one more replica, but only once every pod has its node.
         return state if state.pending else state._replace(waiting=waiting)
     failures = _failures(state.key, cluster)
     if not (failures or waiting or state.is_suspended or is_paused):
@@ -181,7 +186,7 @@ def state_with(key: ObjectKey, pods: Sequence[Pod], owned: OwnedPods) -> Workloa
         quotas = usage_at_start(cluster, owner.namespace)
         text = lasting_refusal(owner, cluster) or quotas.refusal(charge(owner.pod_spec))
         failures = [ClusterEvent(state.key, "new pods are forbidden", text)] if text else []
-    return state._replace(failures=tuple(failures), waiting=waiting)
+    return (with_number if failures else state)._replace(failures=tuple(failures), waiting=waiting)
 
 
 def _failures(key: ObjectKey, cluster: Cluster) -> list[ClusterEvent]:

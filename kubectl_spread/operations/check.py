@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection import Config, LintPolicy
-    from kubectl_spread.lint.workload import Subject
     from kubectl_spread.operations.known_cluster import KnownCluster
     from kubectl_spread.operations.rollouts import Rollouts
     from kubectl_spread.report.check.baseline import Baseline
@@ -215,13 +214,6 @@ def prepare(request: CheckRequest) -> CheckRun:
     return with_cluster(run, known)
 
 
-def _origins(run: CheckRun) -> list[Optional[Subject]]:
-    """Return the object that each placement is of. Copies, in several files, are placed in the order of the files."""
-    accepted = (subject for result in run.results for subject in result.subjects if not subject.refusals)
-    left = {key: iter(subjects) for key, subjects in grouped((item.workload.key, item) for item in accepted).items()}
-    return [next(left.get(item.workload.key, iter(())), None) for item in run.placements]
-
-
 def with_cluster(run: CheckRun, known: Optional[LoadedCluster], rollouts: Sequence[Rollouts] = ()) -> CheckRun:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
     are_running = bool(rollouts)
@@ -315,7 +307,10 @@ def result_of(run: CheckRun) -> CheckResult:
     is_created = any(not pod.ran_already for placement in run.placements for pod in placement.placed)
     is_snapshot = bool(complete) and is_created
     not_applied = tuple(kind for kind in ("LimitRange", "ResourceQuota") if is_snapshot and kind not in complete)
-    origins = _origins(run)
+    # The object that each placement is of; copies, in several files, are placed in the order of the files.
+    accepted = (subject for result in run.results for subject in result.subjects if not subject.refusals)
+    left = {key: iter(subjects) for key, subjects in grouped((item.workload.key, item) for item in accepted).items()}
+    origins = [next(left.get(item.workload.key, iter(())), None) for item in run.placements]
     report = report._replace(placements=run.placements)
     first, explain = next(itertools.compress(origins, report.are_explained), None), ""
     if first is not None:

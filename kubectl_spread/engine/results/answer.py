@@ -618,9 +618,13 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:
 
 
 def refused_by_quotas(world: World, states: Iterable[State]) -> dict[ObjectKey, str]:
-    """Return the API server's message for each workload of which a quota refuses a pod in one of the states."""
+    """Return the API server's message for each workload of which a quota refuses a pod in one of the states.
+
+    States before the user's commands are left out, as these may change the quota.
+    """
     found: dict[ObjectKey, str] = {}
-    for state in states if any(facts.cluster.quotas for facts in world.facts) else ():
+    has_quotas = any(facts.cluster.quotas for facts in world.facts)
+    for state in (state for state in states if has_quotas and not any(item[0] == "op" for item in state.todo)):
         for owner, text in refusals(world, state).items():
             found.setdefault(key_of(world, state, owner), text)
     return found

@@ -136,16 +136,20 @@ def test_pods_that_the_api_server_refuses_are_told(
     assert err.startswith(expected) if refused else not err
 
 
+@pytest.mark.parametrize("kind", ["Deployment", "Job"])
 @pytest.mark.parametrize("replicas", [1, 9])
 def test_a_quota_that_refuses_pods_is_told_without_a_name(
-    replicas: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, replicas: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The limit that all pods need is only proposed if they then find a node: the only node takes four."""
     container = {"name": "c", "image": "c", "resources": {"requests": {"cpu": "1"}}}
     labels = {"app": "web"}
     spec: dict[str, Any] = {"replicas": replicas, "selector": {"matchLabels": labels}}
+    if kind == "Job":
+        spec = {"parallelism": replicas, "completions": 2 * replicas}
     spec["template"] = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
-    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "d"}, "spec": spec}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    web = {"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "d"}, "spec": spec}
     quota: dict[str, Any] = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "d"}}
     quota["spec"] = {"hard": {"requests.cpu": "500m"}}
     node: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}

@@ -608,7 +608,9 @@ def test_commands_that_help_against_a_quota(facts: Path, capsys: pytest.CaptureF
     assert "Or: run as many replicas as the quota admits; then 3 of 3 pods of Deployment app/web are ready" in lines
     for way, ready in zip(ways, (6, 3), strict=True):
         simulate(facts, _with_quota(4, 2), *scale, "--then", way)
-        assert f"Deployment app/web completes: {ready} of {ready} pods ready" in capsys.readouterr().out
+        last = capsys.readouterr().out.partition("Step 2")[2]
+        assert f"Deployment app/web completes: {ready} of {ready} pods ready" in last
+        assert "the API server refuses new pods" not in last
 
 
 def test_a_rollout_that_a_quota_stops_needs_room_for_the_surge(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
