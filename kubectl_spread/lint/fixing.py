@@ -27,17 +27,19 @@ from kubectl_spread.text.source import Place, SourceFile
 
 def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]) -> bool:
     """Return whether the documents are the former ones, changed as intended; a new one may have become valid."""
-    expected, problems = _documents(source)
+    composed = list(compose.compose(source))
+    expected = {item.root.start: item.plain for item in composed if isinstance(item, compose.Document)}
+    problems = len(composed) - len(expected)
     changes: dict[int, list[editing.Change]] = {}  # by the offset of the document
     for repair in repairs:
         if repair.document is not None:
             changes.setdefault(repair.document.root.start, []).extend(repair.fix.changes)
     for number, made in changes.items():
         expected[number] = editing.apply_changes(expected[number], made)
-    found, problems_left = _documents(fixed)
-    if problems_left > problems:
+    values = list(compose.values(fixed))
+    remaining = (item for item in values if not isinstance(item, compose.SyntaxProblem))
+    if sum(isinstance(item, compose.SyntaxProblem) for item in values) > problems:
         return False
-    remaining = iter(found.values())
     return all(_canonical(plain) in map(_canonical, remaining) for plain in expected.values())
 
 
@@ -46,13 +48,6 @@ def _canonical(plain: Any) -> str:
     if isinstance(plain, dict):
         return repr([(key, _canonical(plain[key])) for key in sorted(plain)])
     return repr([_canonical(item) for item in plain]) if isinstance(plain, list) else repr(plain)
-
-
-def _documents(source: SourceFile) -> tuple[dict[int, Any], int]:
-    """Return the plain values of the documents by their offsets, and the number of documents that are not YAML."""
-    composed = list(compose.compose(source))
-    plain = {item.root.start: item.plain for item in composed if isinstance(item, compose.Document)}
-    return plain, len(composed) - len(plain)
 
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other

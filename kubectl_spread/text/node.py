@@ -129,7 +129,9 @@ def to_plain(node: Optional[Node]) -> Any:
     if isinstance(node, Scalar):
         return scalars.resolve(node.text) if node.plain else node.text
     if isinstance(node, Mapping):
-        return {text: to_plain(field.value) for text, field in node.fields.items()}
+        if any(is_merge(key) for key, _ in node.pairs):
+            return {text: to_plain(field.value) for text, field in node.fields.items()}
+        return {key_text(key): to_plain(value) for key, value in node.pairs}  # perf: most mappings need no fields
     if isinstance(node, Sequence):
         return [to_plain(item) for item in node.items]
     return None

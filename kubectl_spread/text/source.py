@@ -35,11 +35,12 @@ class SourceFile:
     part of a rendered text with the template that it comes from.
     """
 
-    __slots__ = ("_find_origins", "_origins", "_starts", "name", "text")
+    __slots__ = ("_find_origins", "_origins", "_path", "_starts", "name", "text")
 
     def __init__(self, name: str, text: str, origins: Optional[Callable[[], list[tuple[int, str]]]] = None) -> None:
         self.name = name
         self.text = text
+        self._path = ""
         self._starts: list[int] = []
         self._origins: Optional[list[tuple[int, str]]] = None
         self._find_origins = origins  # a bound method here would keep the text forever, as no garbage is collected
@@ -47,7 +48,8 @@ class SourceFile:
     @property
     def path(self) -> str:
         """Return the absolute path of a file."""
-        return os.path.abspath(self.name)
+        self._path = self._path or os.path.abspath(self.name)  # perf: each pass of fixes asks for all
+        return self._path
 
     def position(self, offset: int) -> Position:
         """Return the line and column of an offset; the end of the text is a valid place."""
