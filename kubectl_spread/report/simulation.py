@@ -195,9 +195,8 @@ def _step_blocks(
             who = "its pod" if owner is None else f"{owner.kind} {owner.name}"
             lines += wrap(f"And, for {who}: {safe(item.title)}{restarts}", style, hanging="  ")
             lines += style.commands(item.commands)
-        rest = sorted({name(item.owner) for item in waiting if item.owner and item.owner not in played.advice})
-        if rest:
-            lines += wrap(f"No change is shown for {comma_list(rest, most=3)}: few workloads are tried.", style)
+        rest = {item.owner for item in waiting} - played.advice.keys()
+        lines += wrap(f"No change is shown for {count_noun(len(rest), 'other workload')}.", style) if rest else []
         yield lines
     yield [
         line
