@@ -1,4 +1,4 @@
-"""The language server: messages in, messages out; places and diagnostics as a client is told them; code actions.
+"""The language server: it reads messages, and sends diagnostics and code actions.
 
 ```
 didOpen, didSave, didClose ──▶ check now ─┐

@@ -188,8 +188,8 @@ class SpreadChange(NamedTuple):
 class Effect(NamedTuple):
     """Simulated effect of a change on the workload, at rest after it.
 
-    placed_before, placed_after, pending_before, pending_after: pods with and without a node; the problem's pod is not
-    among those that still wait. nodes: nodes of the problem's pod, or of its replacement, in the outcomes found.
+    placed_before, placed_after, pending_before, pending_after: pods with and without a node; pending_after does not
+    count the problem's pod. nodes: nodes of the problem's pod, or of its replacement, in the outcomes found.
     without_node: the workload's pods that have no node now, including pods that the scheduler can place without a
     change. outcomes: number of different outcomes found; basis: whether there are others. restarts: running pods that
     are replaced, the most in any outcome. under_way: how many of these belong to a rollout that has already begun.

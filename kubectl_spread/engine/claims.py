@@ -1,4 +1,4 @@
-"""Claims that StatefulSets create, and those that do not exist yet: their handling by schedulers and the controller.
+"""Claims that StatefulSets create, and future claims. Schedulers and the volume controller bind them.
 
 Source: pkg/controller/volume/persistentvolume/pv_controller.go; pkg/controller/statefulset/stateful_set_utils.go,
 getPersistentVolumeClaims (v1.36.2).

@@ -210,7 +210,7 @@ def _workload(manifest: Plain, situation: Situation) -> Iterator[Part]:
 
 
 _ORPHANING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
-# The category `all`, as far as commands act on its kinds. Services come without their labels.
+# The kinds of the category `all` on which commands act. The records of Services have no labels.
 _ALL = (
     *("deployments", "statefulsets", "daemonsets", "replicasets", "replicationcontrollers", "jobs", "cronjobs"),
     *("pods", "services", "horizontalpodautoscalers"),
@@ -251,7 +251,7 @@ def delete(command: Command, situation: Situation) -> Iterator[Part]:
 
 
 def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
-    """Return the objects of the category `all`, without those that go with their controllers."""
+    """Return the objects of the category `all`. Leave out objects that their controllers delete."""
     cluster = situation.cluster
     kinds = _ALL[:-2] if command.has("selector") else _ALL
     targets = find_targets(command._replace(arguments=(",".join(kinds),)), situation)
@@ -264,7 +264,7 @@ def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]
 
 
 def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) -> Iterator[Part]:
-    """Delete pods: by name, and by workload and ordinal those of StatefulSets, which may not exist yet."""
+    """Delete pods by name. Pods of StatefulSets may not exist yet: delete them by workload and ordinal."""
     known = records("Pod", situation.cluster)
     uids: list[str] = []
     ordinals: dict[ObjectKey, list[int]] = {}

@@ -286,7 +286,7 @@ def own_selector(subject: Subject, constraint: TopologySpreadConstraint, *, is_s
 
 
 def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[str, str]:
-    """Return the labels for a selector of the workload's own pods: the API server refuses those in matchLabelKeys."""
+    """Return the labels for a selector of the workload's own pods. The API server refuses matchLabelKeys in it."""
     return {
         key: value
         for key, value in subject.own_labels.items()

@@ -245,7 +245,7 @@ def with_manifests(known: LoadedCluster, sources: list[SourceFile], namespace: s
 
 
 def unknown_namespaces(names: Iterable[str], cluster: Cluster) -> tuple[str, ...]:
-    """Return a note on namespaces that a cluster lacks; none if the facts do not list those of a real cluster."""
+    """Return a note on namespaces that a cluster lacks; none if the facts do not list all namespaces."""
     is_listed = "kube-system" in cluster.namespaces
     lacking = sorted({*filter(None, names)} - _EVERYWHERE - cluster.namespaces.keys()) if is_listed else []
     noun, they = ("namespace", "it exists") if len(lacking) == 1 else ("namespaces", "they exist")

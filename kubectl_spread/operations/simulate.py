@@ -184,7 +184,7 @@ def simulate_commands(
     if has_advice and not watch.is_stopped:
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
         refused = [item for item in played if item.summary.refused][-1:]
-        told: list[PlayedStep] = []
+        explained: list[PlayedStep] = []
         for item, step in zip(played, answer.steps, strict=True):
             # A change after a command that waits would meet the next evictions.
             is_advised = item is played[-1] and not refused
@@ -192,15 +192,15 @@ def simulate_commands(
             if item is played[-1]:
                 quotas = _with_quotas(scene, item, step, watch)
                 new = new._replace(recovery=_recovery(scene, item, step, watch), quotas=quotas)
-            told.append(new)
+            explained.append(new)
         stuck = [at for at, item in enumerate(played[:-1]) if not item.is_fine][-1:]
-        for at in () if refused or told[-1].advice else stuck:
+        for at in () if refused or explained[-1].advice else stuck:
             advice = _explained(scene, played[at], answer.steps[-1], past=past).advice
-            told[at] = told[at]._replace(advice=advice)
-        for item in () if told and told[-1].recovery else refused:
+            explained[at] = explained[at]._replace(advice=advice)
+        for item in () if explained and explained[-1].recovery else refused:
             at = played.index(item)
-            told[at] = told[at]._replace(preparation=_preparation(scene, played, watch))
-        played = tuple(told)
+            explained[at] = explained[at]._replace(preparation=_preparation(scene, played, watch))
+        played = tuple(explained)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
@@ -220,7 +220,7 @@ def played_step(
         if node in stopping:
             later, are = drained[0][at:], "is" if at + 1 == len(drained[0]) else "are"
             notes.append(f"{comma_list(later)} {are} cordoned, and not drained, because kubectl waits for {node} first")
-            notes += ["the numbers are those of a drain that goes on with the next nodes"] if step.parts else []
+            notes += ["the numbers hold for a drain that goes on with the next nodes"] if step.parts else []
             break
     return PlayedStep(command.text, summary, done.refusal, tuple(notes))
 

@@ -116,7 +116,7 @@ class Types:
 
 
 def sold(item: InstanceType, requirements: Requirements) -> list[tuple[str, str]]:
-    """Return zones and capacity types in which a type is available, of those that requirements allow."""
+    """Return the zones and capacity types that requirements allow and that have a type."""
     zones, kinds = (algebra.get(requirements, key) for key in (ZONE, algebra.CAPACITY_TYPE))
     return [(zone, kind) for zone, kind in item.offerings if zones.has(zone) and kinds.has(kind)]
 

@@ -158,7 +158,7 @@ def of_expressions(expressions: Iterable[LabelRequirement]) -> Requirements:
 
 
 def of(items: Iterable[Requirement], base: Requirements = {}) -> Requirements:  # noqa: B006 (never written to)
-    """Return requirements by key, added to others; those of one key are intersected."""
+    """Add requirements to others, by key. Intersect requirements of one key."""
     found = dict(base)
     for item in items:
         have = found.get(item.key)

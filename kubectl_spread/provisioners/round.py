@@ -201,7 +201,7 @@ class Round:
         )
 
     def _by_identity(self, groups: Iterable[Group]) -> dict[int, Group]:
-        """Return groups by the numbers of their identities; of those with one identity the first counts."""
+        """Return groups by the numbers of their identities; the first group of an identity counts."""
         found: dict[int, Group] = {}
         for group in groups:
             found.setdefault(self._identities[group.identity], group)
@@ -297,7 +297,7 @@ class Round:
             state = state._replace(bags=((rest, *state.bags[1:]) if rest else state.bags[1:]))
         else:
             state = state._replace(tail=state.tail[1:])
-        # Of the invented nodes, those with the fewest pods come first.
+        # The invented nodes with the fewest pods come first.
         state = state._replace(claims=tuple(sorted(state.claims, key=lambda claim: len(claim.placed))))
         reasons: tuple[Refusal, ...] = ()
         at_once, lost = Rule.RELAXES_AT_ONCE in self._rules, state.relaxed.get(at, 0)

@@ -89,7 +89,7 @@ class Solution(NamedTuple):
 
     outcomes: tuple[Outcome, ...]
     answers: tuple[PodAnswer, ...]
-    pools: tuple[NodePool, ...]  # in the order in which Karpenter tries them, those that give no nodes last
+    pools: tuple[NodePool, ...]  # in the order in which Karpenter tries them; pools without nodes to give come last
     is_complete: bool
 
 

@@ -130,7 +130,7 @@ class Moment(NamedTuple):
 
 
 def released(before: Iterable[Outcome], after: Iterable[Outcome]) -> list[str]:
-    """Return what is lost with claims in some later outcome, and in no earlier one."""
+    """Return the volumes whose claims are deleted in a later outcome, and in no earlier one."""
     earlier, later = (frozenset().union(*(item.released for item in some)) for some in (before, after))
     return sorted(later - earlier)
 
@@ -618,7 +618,7 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:
 
 
 def refused_by_quotas(world: World, states: Iterable[State]) -> dict[ObjectKey, str]:
-    """Return the API server's message for each workload of which a quota refuses a pod in one of the states.
+    """Return the API server's message for each workload whose pods a quota refuses in one of the states.
 
     States before the user's commands are left out, as these may change the quota.
     """

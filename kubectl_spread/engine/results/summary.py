@@ -294,7 +294,7 @@ def _of_part(
     labelled: frozenset[ObjectKey],
     known: dict[Hashable, StepSummary],
 ) -> StepSummary:
-    """Return the summary of a part; `known` has those of all simulated parts so far."""
+    """Return the summary of a part; `known` has the summaries of earlier parts."""
     # The workload of a part, and the one of the same shape that was simulated.
     new, old = next(iter(item.part.workloads)), next(iter(item.simulated.workloads))
     own = (concerns, labelled)
@@ -653,7 +653,7 @@ def _is_no_worse(outcome: Outcome, key: ObjectKey) -> bool:
 class Preparation(NamedTuple):
     """Commands after which the steps complete that budgets or quotas stop now; simulated together with the steps.
 
-    gives_up: a sentence about the drawback. workloads: those whose pods these kept or refused, with the commands.
+    gives_up: a sentence about the drawback. workloads: after the commands, the workloads whose pods were refused.
     """
 
     commands: tuple[str, ...]

@@ -145,7 +145,7 @@ class _Rank(IntEnum):
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them: what fails first, and the worst finding first.
 
-    Of many workloads, those for which all is well come last. Many findings are shown in brief.
+    Of many workloads, the healthy ones come last. Many findings are shown in brief.
     """
     is_running = report.running is not None
     order = list(Severity)

@@ -205,8 +205,8 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
 
 def _step(text: str, then: str, commands: list[str], style: Style) -> list[str]:
     """Return a step, what it brings, and its commands."""
-    told = [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  ")]
-    return [*told, *style.commands(commands)]
+    lines = [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  ")]
+    return [*lines, *style.commands(commands)]
 
 
 _NO_GATES = [{"op": "remove", "path": "/spec/schedulingGates"}]
