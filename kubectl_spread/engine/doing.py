@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.snapshot import key_of
+from kubectl_spread.containers import grouped
 from kubectl_spread.engine import claims, nodes, reading, steps
 from kubectl_spread.engine.controllers import deployment
 from kubectl_spread.engine.controllers.replicaset import choices
@@ -189,9 +190,12 @@ def _slots(draft: Draft, uids: Iterable[str]) -> tuple[Slot, ...]:
     known = draft.world.slot_of
     now = Counter(slot(pod) for pod in draft.pods if not pod.is_new)
     bound = (now - Counter(known.values())).elements()
-    later = {(*named[:_NODE], PENDING, *named[_NODE + 1 :]): named for named in bound}
-    found = (known[uid] for uid in uids if uid in known)
-    return tuple(named if now[named] else later.get(named, named) for named in found)
+    later = grouped(((*named[:_NODE], PENDING, *named[_NODE + 1 :]), named) for named in bound)
+    found = []
+    for named in (known[uid] for uid in uids if uid in known):
+        found.append(named if now[named] > 0 or not later.get(named) else later[named].pop())
+        now[named] -= 1
+    return tuple(found)
 
 
 def _nodes_of(draft: Draft, names: Iterable[str]) -> list[int]:

@@ -15,6 +15,7 @@ from kubectl_spread.engine.state import (
     ending,
     EventKind,
     Move,
+    NAMING,
     NO_ORDINAL,
     NodeStatus,
     of_owner,
@@ -126,11 +127,14 @@ class Draft:
         )
 
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
-        """Bind a pod, as the scheduler does. A step of the user that names it goes on naming it."""
+        """Bind a pod, as the scheduler does. A step of the user still names the pod if no equal pod is left to name."""
         bound = pod._replace(node=node, nominated=PENDING, stage=self.stage_of_bound(pod.rev, node), is_tried=False)
         self.replace(pod, bound)
-        if self.todo and not pod.is_new and pod not in self.pods:
-            self.todo = with_slots(self.todo, lambda named: slot(bound) if named == slot(pod) else named)
+        if self.todo and not pod.is_new:
+            before, once = slot(pod), iter([slot(bound)])
+            named = sum(item[1].count(before) for item in self.todo if item[0] in NAMING)
+            if named > sum(slot(other) == before for other in self.of(pod.owner)):
+                self.todo = with_slots(self.todo, lambda name: next(once, name) if name == before else name)
         self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
     def stage_of_bound(self, rev: int, node: int) -> int:

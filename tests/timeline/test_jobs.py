@@ -206,3 +206,24 @@ def test_a_pod_that_has_got_a_node_meanwhile_is_deleted() -> None:
 
     assert [len(outcome.pods) for outcome in answer.steps[-2].outcomes] == [1]
     assert all(outcome.workloads[JOB].has_failed for outcome in answer.last.outcomes)
+
+
+@pytest.mark.parametrize("is_at_once", [False, True])
+@pytest.mark.parametrize("room", [1, 2])
+def test_each_of_two_equal_pods_is_deleted_wherever_it_is_now(room: int, is_at_once: bool) -> None:
+    """Both wait at the start. One or both of them get a node, and the Job fails as both are deleted."""
+    others = [pod(f"other-{at}", "a1") for at in range(room)]
+    for item in others:
+        item["metadata"] |= {"ownerReferences": [], "labels": {"app": "other"}}
+    waiting = [pod("batch-x", ""), pod("batch-y", "")]
+    for item in (*others, *waiting):
+        item["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    for item in waiting:
+        item["status"] = {"phase": "Pending"}
+    names = tuple(item["metadata"]["name"] for item in others)
+    script = [(*names, "batch-x", "batch-y")] if is_at_once else [names, ("batch-x", "batch-y")]
+    start = [node("a1", "a", cpu=str(room)), job(backoffLimit=1, parallelism=2, completions=2), *others, *waiting]
+    answer = run(start, *map(steps.DeletePods, script))
+
+    assert answer.last.is_exact
+    assert {outcome.workloads[JOB].has_failed for outcome in answer.last.outcomes} == {True}
