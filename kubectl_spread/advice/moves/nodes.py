@@ -159,6 +159,7 @@ def _ladders(
     held = {
         (report.constraint.topology_key, value) for report in problem.reports for value in report.counts.smallest_in
     }
+    nodes = (node for node in nodes if node.name not in problem.unusable)
     nodes = sorted(nodes, key=lambda node: (-sum(item in held for item in node.labels.items()), node.name))
     return (equal_ladder(group, change) for group in equal_groups(nodes)[:_MOST])
 

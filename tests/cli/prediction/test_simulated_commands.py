@@ -80,6 +80,16 @@ def test_a_bare_pod_that_is_drained_can_be_saved(facts: Path, capsys: pytest.Cap
     assert "  $ " not in capsys.readouterr().out
 
 
+def test_a_drain_advises_to_uncordon_an_equal_node(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The drained node is cordoned as well, and a change of it would take the drain back."""
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    nodes = [node("a1", "a"), {**node("a2", "a"), "spec": {"unschedulable": True, "taints": [taint]}}]
+    objects = [*nodes, deployment(1), replica_set("web-1", 1, template_hash="1")]
+
+    assert simulate(facts, [*objects, running("web-1", "web-1-a", "a1", template_hash="1")], "drain", "a1") == 1
+    assert "Do: uncordon node a2" in capsys.readouterr().out.splitlines()
+
+
 def test_a_refused_drain_has_its_own_verdict(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     objects = [node("n1", "a"), pod("old", nodeName="n1")]
 
