@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections import Counter
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.engine.controllers import replicaset
 from kubectl_spread.engine.state import P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.resources import percentage, scaled_value
+from kubectl_spread.objects.workloads.workload import REPLICATED_KINDS
 
 ALWAYS_ALLOW = "AlwaysAllow"
 _WHOLE = 100  # percent
+_WITHOUT_SCALE = frozenset({"DaemonSet", "Job", "Node"})  # a Node owns mirror pods
 
 
 def current_budgets(world: World, state: State) -> tuple[DisruptionBudget, ...]:
@@ -38,21 +39,26 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> tuple[int, 
         expected, desired = len(selected) + len(others), least
     else:
         # Controllers of pods that take no part count with their scales, too; pods without one are ignored.
-        counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
+        scales = {world.keys[pod.owner]: _replicas(world, state, pod.owner) for pod in selected if pod.owner >= 0}
         unchanged = Counter(key for pod in others if (key := world.cluster.top_owner(pod)) is not None)
-        expected = replicaset.expected_replicas(world, state, selected)
-        expected += sum(
-            replicaset.of(world.cluster.controllers.get(key), pods)
-            for key, pods in unchanged.items()
-            if key not in counted
-        )
+        for key, pods in unchanged.items():
+            controller = world.cluster.controllers.get(key) if key.kind in REPLICATED_KINDS else None
+            replicas = None if controller is None else controller.workload.replicas
+            scales.setdefault(key, pods if replicas is None else replicas)
+        expected = sum(scales.values())
         number = scaled_value(least if most is None else most, expected, round_up=True)
         desired = max(0, expected - number) if most is not None and number is not None else number or 0
         owners = {cls.owner for cls in (*(world.classes[pod.cls] for pod in selected), *(pod.cls for pod in others))}
-        if number is None or any(owner is not None and owner.kind in replicaset.WITHOUT_SCALE for owner in owners):
+        if number is None or any(owner is not None and owner.kind in _WITHOUT_SCALE for owner in owners):
             expected = 0  # The budget sets no limit, or a controller of a pod has no scale: it allows no eviction.
     is_strict = expected <= 0 or spec_error(budget)
     return healthy, desired, 0 if is_strict else max(0, healthy - desired)
+
+
+def _replicas(world: World, state: State, owner: int) -> int:
+    """Return `spec.replicas` of a controller in a state; 0 if it is gone or has none."""
+    own = state.sets[owner]
+    return world.specs[own.spec].replicas if own is not None and world.keys[owner].kind in REPLICATED_KINDS else 0
 
 
 def _selects(budget: DisruptionBudget, cls: PodClass) -> bool:

@@ -15,7 +15,6 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.state import EventKind, Move, P, PENDING, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects import storage
-from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.keys import NamespacedName
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
@@ -74,14 +73,12 @@ def ensure(draft: Draft, owner: int, ordinal: int) -> None:
     key = world.keys[owner]
     for template in world.claim_templates.get(owner, {}) if world.cluster.storage.has_claims else ():
         claim_key = NamespacedName(key.namespace, f"{template}-{key.name}-{ordinal}")
-        storage, claim = storage_of(world, draft), _claim(world, claim_key)
-        if claim is None or claim_key in storage.claims:
+        known, claim = storage_of(world, draft), _claim(world, claim_key)
+        if claim is None or claim_key in known.claims:
             continue
         # The smallest volume that fits is bound without waiting for a pod.
-        volume, storage_class = (
-            objects.smallest(claim, storage.volumes.values()),
-            storage.classes.get(claim.storage_class),
-        )
+        volume = storage.smallest(claim, known.volumes.values())
+        storage_class = known.classes.get(claim.storage_class)
         if volume is not None and volume.claim is None and storage_class is not None and storage_class.waits:
             volume = None
         put(draft, claim_key, NEW if volume is None else f"volume/{volume.name}")
@@ -96,7 +93,7 @@ def is_made_at_once(world: World, key: NamespacedName) -> bool:
     """Return whether a provisioner creates the volume of a new claim without waiting for its pod."""
     claim = _claim(world, key)
     found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
-    return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
+    return found is not None and not found.waits and found.provisioner not in ("", NO_PROVISIONER)
 
 
 def _delete(draft: Draft, key: NamespacedName) -> None:
@@ -169,7 +166,7 @@ def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
         for name, template in templates.items():
             if key.namespace == workload.namespace and key.name.startswith(f"{name}-{workload.name}-"):
                 plain = {**template, "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.name}}
-                return world.cluster.storage.admitted(objects.claim(plain))
+                return world.cluster.storage.admitted(storage.claim(plain))
     return None
 
 

@@ -594,8 +594,10 @@ class Moves:
             yield partial(self._scaled, state, owner, replicas)
 
     def _scaled(self, state: State, owner: int, replicas: int) -> Step:
-        draft = Draft(self._world, state)
-        replicaset.put(draft, owner, replicas)
+        key = self._world.keys[owner]
+        (draft,) = doing.do(self._world, state, steps.Scale(key, replicas))
+        scaler = self._world.facts[state.facts].cluster.autoscalers[key]
+        draft.moves.append(Move(EventKind.SCALED, owner=owner, number=replicas, text=scaler.name))
         return self.settle(draft, (owner,))
 
     def finish_deletions(self, state: State) -> Step:

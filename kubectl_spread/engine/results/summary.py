@@ -500,7 +500,7 @@ class _Summary:
             tuple(pod for _, pod in sorted(held.items())),
             tuple(pod for pod in self._astray if pod.owner == key),
             self.step.refused.get(key, ""),
-            range_of(_out_of_reach(item, key) if key.kind == "DaemonSet" else 0 for item in self.outcomes),
+            range_of(_out_of_reach(item, key) for item in self.outcomes),
             range_of(state.pending for state in before),
         )
 
@@ -626,14 +626,14 @@ def is_settled(outcome: Outcome, key: ObjectKey) -> bool:
     state = outcome.workloads[key]
     if not outcome.is_steady or state.pending:
         return False
-    away = _out_of_reach(outcome, key) if key.kind == "DaemonSet" and not state.is_complete else 0
+    away = _out_of_reach(outcome, key)
     is_there = state.ready + away >= state.desired and state.updated >= state.desired
     return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired) or bool(away and is_there)
 
 
 def _out_of_reach(outcome: Outcome, key: ObjectKey) -> int:
-    """Return the number of a workload's pods on nodes that do not answer."""
-    down = outcome.nodes()[1]
+    """Return the number of a DaemonSet's pods on nodes that do not answer; 0 for any other workload."""
+    down = outcome.nodes()[1] if key.kind == "DaemonSet" else ()
     return sum(pod.node in down and not pod.is_terminating for pod in outcome.pods_of.get(key, ())) if down else 0
 
 
