@@ -183,22 +183,20 @@ def simulate_commands(
     )
     if has_advice and not watch.is_stopped:
         past = tuple(item.ops for item in (scene.created, *effects) if item.ops)
-        refused = [item for item in played if item.summary.refused][-1:]
-        explained: list[PlayedStep] = []
-        for item, step in zip(played, answer.steps, strict=True):
-            # A change after a command that waits would meet the next evictions.
-            is_advised = item is played[-1] and not refused
-            new = _with_saved(_explained(scene, item, step, past=past if is_advised else ()), read.known)
-            if item is played[-1]:
-                quotas = _with_quotas(scene, item, step, watch)
-                new = new._replace(recovery=_recovery(scene, item, step, watch), quotas=quotas)
-            explained.append(new)
+        refused = [at for at, item in enumerate(played) if item.summary.refused][-1:]
         stuck = [at for at, item in enumerate(played[:-1]) if not item.is_fine][-1:]
+        last, end = played[-1], answer.steps[-1]
+        # A change after a command that waits would meet the next evictions.
+        explained = [
+            _with_saved(_explained(scene, item, step, past=() if refused or item is not last else past), read.known)
+            for item, step in zip(played, answer.steps, strict=True)
+        ]
+        quotas, recovery = _with_quotas(scene, last, end, watch), _recovery(scene, last, end, watch)
+        explained[-1] = explained[-1]._replace(quotas=quotas, recovery=recovery)
         for at in () if refused or explained[-1].advice else stuck:
-            advice = _explained(scene, played[at], answer.steps[-1], past=past).advice
+            advice = _explained(scene, played[at], end, past=past).advice
             explained[at] = explained[at]._replace(advice=advice)
-        for item in () if explained and explained[-1].recovery else refused:
-            at = played.index(item)
+        for at in () if recovery else refused:
             explained[at] = explained[at]._replace(preparation=_preparation(scene, played, watch))
         played = tuple(explained)
     return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
@@ -398,12 +396,15 @@ def _explained(
 
 
 def _with_saved(played: PlayedStep, known: LoadedCluster) -> PlayedStep:
-    """Return a drain with the commands that save pods of the cluster facts which no controller creates again."""
+    """Return a drain with the commands that save pods of the cluster facts which no controller creates again.
+
+    There are none if pods of several namespaces have one name.
+    """
+    bare = [pod for pod in known.cluster.pods if pod.name in played.summary.lost and pod.owner is None]
+    if not 0 < len({pod.name for pod in bare}) == len(bare) <= _MOST_SAVED or not played.text.startswith("drain "):
+        return played
     from kubectl_spread.advice.target import save_command  # 20 ms
 
-    bare = [pod for pod in known.cluster.pods if pod.name in played.summary.lost and pod.owner is None]
-    if not bare or len(bare) > _MOST_SAVED or not played.text.startswith("drain "):
-        return played
     saved = (save_command(pod.name, pod.namespace) for pod in bare)
     return played._replace(saving=(*saved, f"kubectl create {' '.join(f'-f {pod.name}.json' for pod in bare)}"))
 

@@ -80,6 +80,18 @@ def test_a_bare_pod_that_is_drained_can_be_saved(facts: Path, capsys: pytest.Cap
     assert "  $ " not in capsys.readouterr().out
 
 
+def test_a_bare_pod_is_not_saved_with_one_of_another_namespace(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The drain takes only one of two pods with the name, and both would be saved to one file."""
+    other = pod("solo", nodeName="n2")
+    other["metadata"].update(namespace="other", uid="other")
+    objects = [node("n1", "a"), node("n2", "a"), pod("solo", nodeName="n1"), other]
+
+    assert simulate(facts, objects, "drain", "n1", "--force") == 0
+    output = capsys.readouterr().out
+    assert "Gone, and no controller creates them again: solo" in output
+    assert "  $ " not in output
+
+
 def test_a_drain_advises_to_uncordon_an_equal_node(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The drained node is cordoned as well, and a change of it would take the drain back."""
     taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
