@@ -188,7 +188,7 @@ class Suite(NamedTuple):
 
 
 def junit_document(name: str, suites: Iterable[Suite]) -> str:
-    """Return a junit_document of test suites."""
+    """Return a JUnit document of test suites."""
     from xml.etree import ElementTree as ET  # 8 ms
 
     root = ET.Element("testsuites", name=_text(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.containers import grouped
@@ -51,9 +51,6 @@ from kubectl_spread.report.wording import (
     without_repeats,
 )
 from kubectl_spread.text.wording import comma_list, count_noun, first_of, safe
-
-if TYPE_CHECKING:
-    pass
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",
@@ -182,7 +179,7 @@ def _step_blocks(
         names_ = [item.pod if item.outcomes == len(step.endings) else waiting_pods(item, step) for item in earlier]
         yield wrap(f"Pending already before this step: {comma_list(names_, most=most)}", style)
     if played.advice:
-        from kubectl_spread.report.explain.suggestions import item_lines  # 20 ms
+        from kubectl_spread.report.explain.suggestions import in_short, item_lines  # 20 ms
 
         (owner, best), *others = played.advice.items()
         is_of_several = len({item.owner for item in waiting}) > 1
@@ -191,9 +188,8 @@ def _step_blocks(
             best = best._replace(effect=best.effect._replace(spreads=tuple(spreads)))
         lines = item_lines(best, f"Do, for {owner.kind} {owner.name}: " if is_of_several and owner else "Do: ", style)
         for owner, item in others:  # in short; each was simulated without the first one
-            restarts = f" (restarts {count_noun(item.effect.restarts, 'running pod')})" if item.effect.restarts else ""
             who = "its pod" if owner is None else f"{owner.kind} {owner.name}"
-            lines += wrap(f"And, for {who}: {safe(item.title)}{restarts}", style, hanging="  ")
+            lines += wrap(f"And, for {who}: {in_short(item)}", style, hanging="  ")
             lines += style.commands(item.commands)
         rest = {item.owner for item in waiting} - played.advice.keys()
         lines += wrap(f"No change is shown for {count_noun(len(rest), 'other workload')}.", style) if rest else []

@@ -128,17 +128,27 @@ def alternatives(suggestions: Suggestions, style: Style) -> list[str]:
     for item in suggestions.items:
         if item in shown:
             continue
-        effect = item.effect
         parts = item.title.split(_AND)
         own = [part for part in parts if part not in best]
         left_out = [number for number, part in enumerate(best) if part not in parts]
         words = item.title
         if len(own) == len(left_out) == 1 < len(best):
             words = f"{own[0]}, instead of the {_ORDINALS[left_out[0]]} change above"
-        restarts = count_noun(effect.restarts, "running pod") if effect.restarts > effect.under_way else ""
-        text = f"Or: {safe(words)}{f' (restarts {restarts})' if restarts else ''}"
-        out += wrap(text, style, hanging=_INDENT)
+        out += wrap(f"Or: {in_short(item._replace(title=words))}", style, hanging=_INDENT)
     return out
+
+
+def in_short(item: Suggestion) -> str:
+    """Return `set maxSkew: 2 (restarts 2 running pods; 1 other pod of the workload still waits)`."""
+    restarts = item.effect.restarts if item.effect.restarts > item.effect.under_way else 0
+    costs = (f"restarts {count_noun(restarts, 'running pod')}" if restarts else "", _still_waiting(item.effect))
+    return safe(item.title) + (f" ({'; '.join(filter(None, costs))})" if any(costs) else "")
+
+
+def _still_waiting(effect: Effect) -> str:
+    still = effect.pending_after
+    verb = "waits" if still == 1 else "wait"
+    return f"{count_noun(still, 'other pod')} of the workload still {verb}" if still else ""
 
 
 def title(item: Suggestion) -> str:
@@ -149,10 +159,9 @@ def title(item: Suggestion) -> str:
 
 def effect_sentence(item: Suggestion) -> str:
     """Return `Restarts 2 running pods. Afterwards all 4 pods run, in every simulated order.`."""
-    effect, still = item.effect, item.effect.pending_after
+    effect, still = item.effect, _still_waiting(item.effect)
     sampled = f" (in {count_noun(effect.outcomes, 'sampled outcome')}; there may be others)"
-    partly = f". {count_noun(still, 'other pod')} of the workload still {'waits' if still == 1 else 'wait'}"
-    return f"{_end(item)}{partly if still else ''}{'' if effect.is_exact else sampled}."
+    return f"{_end(item)}{f'. {still}' if still else ''}{'' if effect.is_exact else sampled}."
 
 
 def _end(item: Suggestion) -> str:

@@ -790,3 +790,15 @@ def test_what_the_best_change_does_too_is_not_repeated() -> None:
     assert ["Or: uncordon node c, instead of the first change above", "Or: set d: 4"] == alternatives(
         Suggestions(items), Style(None)
     )
+
+
+def test_a_change_that_helps_only_some_pods_says_so() -> None:
+    """In the line of an alternative, too."""
+    effects = {"a": Effect(0, 3, 3, 0, ("n",)), "b": Effect(0, 1, 3, 2, ("n",), restarts=1)}
+    items = tuple(
+        Suggestion(title, (), (), (), effect, "", (), is_of_manifest=True) for title, effect in effects.items()
+    )
+
+    assert alternatives(Suggestions(items), Style(None)) == [
+        "Or: b (restarts 1 running pod; 2 other pods of the workload still wait)"
+    ]
