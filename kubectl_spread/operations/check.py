@@ -322,7 +322,7 @@ def result_of(run: CheckRun) -> CheckResult:
         not_applied=not_applied,
         unchecked=judged.unchecked,
         explain=explain,
-        origins=["" if item is None else item.manifest.document.source.name for item in origins],
+        origins=[None if item is None else item.place(()) for item in origins],
     )
     rendered = () if run.rules is None else tuple(run.rules.kustomizations.values())
     unused = [] if "SPR705" in settings.policy.possible else [("DeschedulerPolicy", "--extend-select SPR705")]

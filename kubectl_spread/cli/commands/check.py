@@ -26,7 +26,6 @@ from kubectl_spread.cli.options import (
     SectionedCommand,
     wants_colour,
 )
-from kubectl_spread.containers import grouped
 from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
@@ -257,15 +256,6 @@ def _print(outcome: CheckResult, outputs: list[Output], *, colour: bool, statist
             wants = outcome.selection.includes if outcome.selection is not None else None
             page = page._replace(cluster=known.cluster, profiles=known.profiles, wants=wants)
         report = report._replace(page=page)
-    if report.rollouts and "gitlab" in formats:
-        default = outcome.run.settings.namespace
-        report = report._replace(
-            places=grouped(
-                ((item.workload.kind, item.workload.namespace or default, item.workload.name), item.place(()))
-                for result in outcome.run.results
-                for item in result.workloads
-            )
-        )
     for output in outputs:
         width = None if output.file else finding_width()
         text = render(report, output.format, width=width)

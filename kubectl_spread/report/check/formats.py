@@ -242,13 +242,13 @@ def gitlab(report: CheckReport) -> str:
         )
     # Stuck rollouts of workloads whose places are known
     known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
+    places = dict(zip(report.copies, report.origins, strict=False))  # Running workloads have no place.
     for result in report.rollouts:
-        copies = report.places.get(result.key, ())[result.copy :]
-        if not result.is_stuck or not copies or (tuple(result.key) in known and not result.is_creation):
+        place = places.get((result.key, result.copy))
+        if not result.is_stuck or place is None or (tuple(result.key) in known and not result.is_creation):
             continue
         from kubectl_spread.report.check import rollouts  # numpy: 80 ms
 
-        place = copies[0]
         digest = _digest((result.kind.value, place.source.name, *(text for key in result.keys for text in key)))
         text = f"Rollout: {rollouts.sentence(result)}"
         add(place, region(place)[0], description=text, check_name="rollout", fingerprint=digest, severity="major")

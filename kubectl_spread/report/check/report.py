@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
@@ -63,7 +64,7 @@ class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files.
 
     `unchecked` are findings about what was not checked, for formats that programs read. `explain` is the command that
-    says what helps the first Pending pod. `origins` are the files of the placements, in their order.
+    says what helps the first Pending pod. `origins` are the places of the placements' manifests, in their order.
     """
 
     findings: list[Finding]
@@ -77,10 +78,9 @@ class CheckReport(NamedTuple):
     not_applied: tuple[str, ...] = ()
     unchecked: Sequence[Finding] = ()
     explain: str = ""
-    origins: Sequence[str] = ()
+    origins: Sequence[Optional[Place]] = ()
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
-    places: Mapping[tuple[str, ...], Sequence[Place]] = {}  # for gitlab: by kind, namespace and name
 
     @property
     def are_explained(self) -> list[bool]:
@@ -92,14 +92,15 @@ class CheckReport(NamedTuple):
     def rollouts_of_placements(self) -> list[Optional[RolloutResult]]:
         """Return the rollout of each placed workload, in the order of the placements; None for one without."""
         results = {(item.key, item.copy): item for item in self.rollouts if not item.is_creation}
-        copies = Counter[tuple[str, ...]]()
-        found = []
-        for placement in self.placements:
-            owner = placement.workload
-            key = ObjectKey(owner.kind, owner.namespace, owner.name)
-            found.append(results.get((key, copies[key])))
-            copies[key] += 1
-        return found
+        return [results.get(copy) for copy in self.copies]
+
+    @property
+    def copies(self) -> list[tuple[ObjectKey, int]]:
+        """Return, for each placement, its workload and how many earlier placements have the same key."""
+        owners = (placement.workload for placement in self.placements)
+        keys = [ObjectKey(owner.kind, owner.namespace, owner.name) for owner in owners]
+        seen: defaultdict[ObjectKey, Iterator[int]] = defaultdict(itertools.count)
+        return [(key, next(seen[key])) for key in keys]
 
 
 def render(report: CheckReport, name: str, *, width: Optional[int] = None) -> str:

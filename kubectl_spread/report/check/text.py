@@ -234,7 +234,7 @@ def _headlines(report: CheckReport) -> list[str]:
     from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
     keys = [placement.workload.key for placement in report.placements]
-    files = report.origins or [""] * len(keys)
+    files = ["" if place is None else place.source.name for place in report.origins] or [""] * len(keys)
     copies = Counter(key for key, _ in {*zip(keys, files, strict=True)})
     return [
         headline(placement, file if copies[placement.workload.key] > 1 else "")
