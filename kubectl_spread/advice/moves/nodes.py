@@ -276,12 +276,10 @@ def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
     missing = {key: values for key, values in asked.items() if not key.startswith(_BORN_WITH)}
     if not missing:
         return
-    others = [item.bits for item in problem.filter_result.plugin_results if item.plugin != names.NODE_AFFINITY]
     lacking = [
         node
-        for at, node in enumerate(problem.cluster.nodes)
+        for node in _passing_others(problem, problem.cluster.nodes, names.NODE_AFFINITY)
         if any(node.labels.get(key) not in values for key, values in missing.items())
-        and not any(bits[at] for bits in others)
     ]
 
     def change(nodes: Sequence[Node], named: str) -> Change:
@@ -301,6 +299,12 @@ def propose_selected(problem: PendingPodProblem) -> Iterator[Proposal]:
         )
 
     yield from _ladders(problem, lacking, change)
+
+
+def _passing_others(problem: PendingPodProblem, nodes: Iterable[Node], plugin: str) -> list[Node]:
+    """Return the nodes that no other plugin refuses."""
+    others = [item.bits for item in problem.filter_result.plugin_results if item.plugin != plugin]
+    return [node for node in nodes if not any(bits[problem.columns.index[node.name]] for bits in others)]
 
 
 _OF_MACHINES = ("karpenter.", "node.kubernetes.io/instance-type")
@@ -374,9 +378,7 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
             made = key.rpartition("/")[2] + "-1"
             yield _labelled([(node, made) for node in missing], key)._replace(**unknown)
         return
-    others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
-    index = problem.columns.index
-    usable = [node for node in missing if not any(item.bits[index[node.name]] for item in others)]
+    usable = _passing_others(problem, missing, names.POD_TOPOLOGY_SPREAD)
     if usable and report.counts.is_below_min_domains and len(missing) <= _MOST_LABELLED:
         new = f"{key.rpartition('/')[2]}-{len(values) + 1}"  # the domain that is missing, and no spare value
         yield _labelled([(node, new) for node in missing], key, rank=Rank.NODE_LABEL)._replace(**unknown)

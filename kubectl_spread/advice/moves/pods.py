@@ -185,13 +185,11 @@ def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
     if down:
         notes = (*notes, f"{down[0].node_name} does not answer: {down[0].name} ends once the node is back or deleted")
     is_overdue = not (held or down) and overdue_pods(problem.cluster).issuperset(pod.uid for pod in pods)
-    title = f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free"
+    title = f"wait for pod {names}{since} to end on {pods[0].node_name}"
     if is_overdue:
-        title = (
-            f"find out why the kubelet of {pods[0].node_name} does not end pod {names}{since}: then its place is free"
-        )
+        title = f"find out why the kubelet of {pods[0].node_name} does not end pod {names}{since}"
     return Change(
-        title,
+        f"{title}: then its place is free",
         (EndPods(tuple(pods), DELETED),),
         "wait for pods",
         Rank.OUTAGE if down or is_overdue else Rank.WAIT,

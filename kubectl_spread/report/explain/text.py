@@ -181,16 +181,16 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
     explanation, then = report.explanation, ""
     pod, ungated = explanation.pod, explanation.ungated
     exists = report.placement is None and not pod.new_of
-    words, rest = ("describe", "pod", pod.name), tuple[str, ...]()
+    line = command("describe", "pod", pod.name, namespace=pod.namespace)
     if report.raised_quotas:
-        limits = report.raised_quotas
-        text = f"raise the limits of ResourceQuota {join_with_and([*limits])}"
+        text = f"raise the limits of ResourceQuota {join_with_and([*report.raised_quotas])}"
         then = "All pods are then created, and find a node."
-        return _step(text, then, quota_commands(pod.namespace, limits), style)
-    if ungated is not None:
+    elif ungated is not None:
         named = comma_list(dict.fromkeys(gate.partition("/")[0] for gate in pod.cls.gates))
         text = f"check the controller of {named}, which has to remove the gates; to go on without it, remove them"
-        words, rest = ("patch", "pod", pod.name), ("--type=json", "-p", compact(_NO_GATES))
+        line = command(
+            "patch", "pod", pod.name, namespace=pod.namespace, rest=("--type=json", "-p", compact(_NO_GATES))
+        )
         then = f"Without the gates, it {verdict.predicate(ungated)}"
     elif explanation.verdict is PodVerdict.NO_SCHEDULER:
         text = f"check that the scheduler {safe(pod.cls.scheduler_name)} runs, and read its logs"
@@ -199,13 +199,8 @@ def _next_step(report: PodReport, style: Style) -> list[str]:
         text = "wait for the next attempt of the scheduler; if the pod still waits then, its events may say why"
     else:
         return []
-    commands = [command(*words, namespace=pod.namespace, rest=rest)] if exists else []
-    return _step(text, then, commands, style)
-
-
-def _step(text: str, then: str, commands: list[str], style: Style) -> list[str]:
-    """Return a step, what it brings, and its commands."""
     lines = [*table.wrap(f"Do: {text}", style), *table.wrap(then, style, indent="  ", hanging="  ")]
+    commands = quota_commands(pod.namespace, report.raised_quotas) or ([line] if exists else [])
     return [*lines, *style.commands(commands)]
 
 
@@ -508,15 +503,15 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
 def one_node_blocks(found: NodeView) -> list[Block]:
     """Return the verdict on one node, its taints and domains, the plugins' reasons, and its resources."""
     if found.fits:
-        verdict = "takes the pod"
+        decision = "takes the pod"
     elif found.not_considered is not None:
         why = _NOT_CONSIDERED[found.not_considered].format(chosen=found.chosen)
         others = "; ".join(item.text for item in found.refusing)
-        verdict = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
+        decision = f"is not considered: {why}{f'. It would also be refused by {others}' if others else ''}"
     else:
-        verdict = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
+        decision = f"refuses the pod: {'; '.join(item.text for item in found.refusing) or 'it does not fit'}"
     is_cordoned = ", cordoned (spec.unschedulable)" if found.node.unschedulable else ""
-    out: list[Block] = [f"Node {found.node.name} {verdict}.", f"  {count_noun(found.pods, 'pod')} on it{is_cordoned}"]
+    out: list[Block] = [f"Node {found.node.name} {decision}.", f"  {count_noun(found.pods, 'pod')} on it{is_cordoned}"]
     for answer in found.taints:
         tolerated = "not tolerated" if answer.taint.repels else "only lowers its score"
         out.append(f"  taint {answer.taint}: {'tolerated' if answer.is_tolerated else tolerated}")
