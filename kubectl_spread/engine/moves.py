@@ -386,7 +386,7 @@ class Moves:
         return [pod for pod in state.pods if pod.end and world.ends(facts, pod)]
 
     def _noticed(self, state: State, every: list[P]) -> list[list[P]]:
-        """Return the deletions whose end lets a waiting pod find other nodes: all together, or a decisive one."""
+        """Return the deletions whose end lets a waiting pod find other nodes: all together, and each decisive one."""
         ending = list(dict.fromkeys(every))
         if self._is_hasty:
             single = [[pod] for pod in ending] if len(every) > 1 else []
@@ -396,8 +396,7 @@ class Moves:
         then = [set(self._oracle.hosts(pod, state, without=tuple(every))) for pod in waiting]
         found = [every] if now != then else []
         for pod in ending if len(every) > 1 else ():
-            alone = [set(self._oracle.hosts(item, state, without=(pod,))) for item in waiting]
-            if any(new - old - last for new, old, last in zip(alone, now, then, strict=True)):
+            if now != [set(self._oracle.hosts(item, state, without=(pod,))) for item in waiting]:
                 found.append([pod])
         return found
 

@@ -43,8 +43,8 @@ class Reduction(Enum):
     autoscaler depends on it (`may_overtake_kubelets`), or if no other move is left.
 
     ENDINGS: a deletion finishes only if a controller waits for it (`is_awaited`), if a waiting pod finds other nodes
-    after it, or if no other move is left. Several finish together, unless one alone lets a pod find a node that it
-    finds neither before nor after all of them.
+    after it, or if no other move is left. Several finish together, or one alone if it lets a waiting pod find other
+    nodes.
 
     EVICTIONS: a taint evicts a pod that was created in this step, after its tolerationSeconds, only if no other move is
     left: they are longer than all else takes. Otherwise terminating pods would pile up without end.
