@@ -526,6 +526,8 @@ def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch:
     held = {name: node for name, node in held.items() if node} or held
     if not held or len(read.known.cluster.nodes) > _ADVISED:
         return None
+    names = Counter(name.name for name in held)
+    titles = {name: name.name if names[name.name] == 1 else "/".join(name) for name in held}
     is_example = False
     before = request.commands[:-1] if last.summary.refused else request.commands
     limits = _RECOVERED._replace(mode=Mode.FIRST) if step.parts else _RECOVERED
@@ -559,13 +561,17 @@ def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch:
             if not all(places.values()):
                 played = played_step(more[-1], effects[-1], end, number=1, has_frames=False)
                 causes = _explained(again, played, end).causes
-                stuck |= {pod.name: causes.get((pod.owner, pod.message), pod.message) for pod in mine if not pod.node}
+                stuck |= {
+                    titles[NamespacedName(pod.namespace, pod.name)]: causes.get((pod.owner, pod.message), pod.message)
+                    for pod in mine
+                    if not pod.node
+                }
                 break
         helped = {name: node for name, node in held.items() if places[name]}
         if not helped and not stuck:
             return None
         if helped == held or not helped:
-            pods = {name.name: tuple(sorted(places[name])) for name in helped}
+            pods = {titles[name]: tuple(sorted(places[name])) for name in helped}
             kept = {way: lines[way] for way in ways if pods}
             return Recovery(tuple(nodes), pods, kept, stuck, bool(last.summary.refused), is_example)
         held = helped

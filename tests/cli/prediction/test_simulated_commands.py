@@ -569,6 +569,20 @@ def test_a_pod_that_finds_no_other_node_is_not_forced(facts: Path, capsys: pytes
     assert "  $ " not in told
 
 
+def test_pods_of_one_name_are_named_with_their_namespaces(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of them finds another node, and the other does not."""
+    others = stateful("a1", nodeSelector={"kubernetes.io/hostname": "a1"})
+    for item in others:
+        item["metadata"] |= {"namespace": "other", "uid": f"other-{item['kind']}"}
+    others[1]["metadata"]["ownerReferences"][0]["uid"] = "other-StatefulSet"
+
+    assert simulate(facts, [node("a1", "a"), node("b1", "b"), *stateful("a1"), *others], "lose", "zone=a") == 1
+    told = capsys.readouterr().out
+    assert "Do, so that app/db-0 is created again: " in told
+    assert "other/db-0 stays Terminating, and finds no node even if the Node objects are deleted: " in told
+    assert "Afterwards app/db-0 goes to b1." in told
+
+
 def test_a_drain_of_a_dead_node_waits_for_pods_that_other_commands_end(
     facts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
