@@ -320,7 +320,7 @@ class World:
 
     @cached_property
     def _volume_of(self) -> dict[NamespacedName, Volume]:
-        """Volumes by their claim, without claims that go: the next one of the name may get another volume."""
+        """Return volumes by their claims, but for claims that end: the next one of the name may get another volume."""
         found = ((item.claim, item) for item in self.cluster.storage.volumes.values() if item.claim is not None)
         return {claim: volume for claim, volume in found if claim not in self.leaving_claims}
 

@@ -476,13 +476,13 @@ def _of_targets(selection: Selection, settings: _ReportSettings, *, is_brief: bo
 
 
 def _alike(answers: Iterable[tuple[tuple[bool, object], Item]]) -> list[list[Item]]:
-    """Group what has the same answer, the largest group first; all is well for the last ones."""
+    """Group items by their answers, the largest group first; the fine ones come last."""
     groups = grouped(answers)
     return [same for (is_fine, _), same in sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1])))]
 
 
 def _answer(reports: Iterable[PodReport]) -> tuple[bool, object]:
-    """Return whether all is well, and the answers in words without the names of the pods."""
+    """Return whether all reports are fine, and the answers in words without the names of the pods."""
     why = tuple(predicate(report.explanation, report.outlook) for report in reports)
     return all(report.is_fine for report in reports), why
 
@@ -495,7 +495,7 @@ def _answer_to(key: ObjectKey, settings: _ReportSettings) -> tuple[bool, object]
 
 
 def _in_short(answers: Sequence[list[PodReport]]) -> Iterator[PodReport]:
-    """Yield the reports on workloads of manifests; of many with the same answer the first, all is well for the last."""
+    """Yield the reports on workloads of manifests, of many with one answer the first; the fine ones come last."""
     every = []
     for at, reports in enumerate(answers):
         is_fine, why = _answer(reports)

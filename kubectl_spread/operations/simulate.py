@@ -237,7 +237,7 @@ class SimulationSetup:
         self.created = combine(apply_objects(objects, self.situation), self.situation) if objects else CommandEffect()
 
     def notes(self, step: StepAnswer) -> Iterator[str]:
-        """Yield what a step loses with claims, which workloads of lost pods the facts lack, and what Karpenter does."""
+        """Yield notes on lost volumes, on workloads that the facts lack, and on nodes that Karpenter adds."""
         if lost := released(step.before, step.outcomes):
             yield lost_data(lost)
         cluster = self.read.known.cluster
@@ -414,7 +414,7 @@ _MOST_PREPARED = 5  # workloads whose pods budgets keep; more have no common pre
 
 
 def _preparation(scene: SimulationSetup, played: Sequence[PlayedStep], watch: Watch) -> Optional[Preparation]:
-    """Return what to do first, as budgets stop one of the steps; without commands if nothing helps.
+    """Return the commands to run first, as budgets stop one of the steps; no commands if nothing helps.
 
     Three changes are tried in this order: a Pending pod of the workloads finds a node, each workload gets one more
     replica, a rollout moves the pods in place of evictions. At any time as many pods must be ready as are now. An
@@ -461,7 +461,7 @@ def _preparation(scene: SimulationSetup, played: Sequence[PlayedStep], watch: Wa
 
 
 def _with_quotas(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch: Watch) -> tuple[Preparation, ...]:
-    """Return what helps after the last step where quotas refuse pods: larger quotas, or as many replicas as they admit.
+    """Return commands that help if quotas refuse pods in the last step: larger quotas, or fewer replicas.
 
     A rollout may need room for all its pods.
     """
@@ -509,7 +509,7 @@ _RECOVERED = Limits(max_states=600, samples=3)  # of a step after which pods tha
 
 
 def _recovery(scene: SimulationSetup, last: PlayedStep, step: StepAnswer, watch: Watch) -> Optional[Recovery]:
-    """Return how to end the pods of StatefulSets that stay Terminating after the last step; None if there are none.
+    """Return commands that end pods of StatefulSets which stay Terminating after the last step; None without such pods.
 
     No Node object is deleted for pods that find no node afterwards. A drain that waits for the pods is left out.
     """

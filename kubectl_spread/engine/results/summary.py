@@ -690,9 +690,9 @@ class PlayedStep(NamedTuple):
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself. causes: why pods stay Pending, by
     their workload and the scheduler's message. advice: a change for each of some workloads, simulated without the
-    others. preparation: what to do before all steps, as budgets stop one. recovery: of pods that stay Terminating.
-    saving: commands that save the pods which a drain takes away for good, and create them again. quotas: what to do
-    after the step where quotas refuse pods.
+    others. preparation: commands before all steps, as budgets stop one. recovery: of pods that stay Terminating.
+    saving: commands that save the pods which a drain takes away for good, and create them again. quotas: commands
+    after the step, if quotas refuse pods.
     """
 
     text: str

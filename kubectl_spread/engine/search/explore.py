@@ -69,7 +69,7 @@ class Budget:
         self._kept = states
 
     def leave(self, least: float, most: float) -> None:
-        """Let at most a number of states be left, and at least another one; the latter once."""
+        """Lower the states that are left to `most`, and raise them to `least` the first time."""
         self._states = max(min(self._states, most), 0 if self._is_refilled else least)
         self._is_refilled = True
 

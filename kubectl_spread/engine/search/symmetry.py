@@ -394,7 +394,7 @@ class Symmetry:
         return None
 
     def _anonymous(self, state: State, ready: _Ready, ordinals: _Ordinals) -> list[P]:
-        """Return the pods without ordinals and readiness that do not matter, which are collected."""
+        """Return the pods without the ordinals and the readiness that do not matter, and collect these."""
         roles = self._roles.get(state.sets)
         if roles is None:
             roles = self._roles[state.sets] = [self._role(own) for own in state.sets]
